@@ -1,4 +1,4 @@
-/** What users import: the annotation, the template, the context and the exceptions. */
+/** What applications import: the annotation, the template, the context and the exceptions. */
 @NullMarked
 package io.idempotency;
 

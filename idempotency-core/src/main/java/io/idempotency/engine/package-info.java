@@ -1,4 +1,4 @@
-/** Every rule of an idempotent execution, without Spring and without I/O of its own. */
+/** Every rule of the library: mismatch, replay, wait, renew, release, hold. No Spring and no I/O of its own. */
 @NullMarked
 package io.idempotency.engine;
 

@@ -1,4 +1,4 @@
-/** What a store and the users' own policies implement. */
+/** The store SPI and the interfaces a user may implement. */
 @NullMarked
 package io.idempotency.spi;
 

@@ -1,4 +1,4 @@
-/** The in-memory store and the stock policies. */
+/** Stock implementations of the SPIs: the in-memory store, codecs and policies. */
 @NullMarked
 package io.idempotency.support;
 

@@ -1,0 +1,105 @@
+package io.idempotency;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a running action may ask about its own attempt. Bound to the thread on which the action runs.
+ *
+ * @since 0.1.0
+ */
+public abstract class IdempotencyContext {
+
+    private static final ThreadLocal<IdempotencyContext> CURRENT = new ThreadLocal<>();
+
+    /** The innermost attempt that runs on this thread; empty outside of one and in an unprotected run. */
+    public static Optional<IdempotencyContext> current() {
+        return Optional.ofNullable(CURRENT.get());
+    }
+
+    /**
+     * Binds a context to this thread until the returned scope is closed, on the same thread. Called by the library; an application
+     * needs it only to carry a context to another thread.
+     */
+    public static Scope bind(@Nullable IdempotencyContext context) {
+        IdempotencyContext before = CURRENT.get();
+        set(context);
+        return () -> set(before);
+    }
+
+    private static void set(@Nullable IdempotencyContext context) {
+        if (context == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(context);
+        }
+    }
+
+    /** Name of the operation. */
+    public abstract String operation();
+
+    /** The key of this call, as the caller gave it. Do not log it. */
+    public abstract String key();
+
+    /**
+     * Grows with every takeover of this key while its record lives; after expiry, release or forget it starts again. Pass it to
+     * a resource that refuses smaller tokens.
+     */
+    public abstract long fencingToken();
+
+    /** Whether an earlier attempt vanished without a result and may have had effects. */
+    public abstract boolean takeover();
+
+    /** Whether a renewal found that another attempt owns the key. Never true under {@link Guarantee#EXACTLY_ONCE}. */
+    public abstract boolean leaseLost();
+
+    /** The 32 bytes that identify the record: the parent of every {@link #childKey(String)}. */
+    protected abstract byte[] recordId();
+
+    /**
+     * Ends an attempt that has lost its lease, right before an effect that cannot be taken back.
+     *
+     * @throws LeaseLostException if {@link #leaseLost()}
+     */
+    public final void ensureOwned() {
+        if (leaseLost()) {
+            throw new LeaseLostException("Another attempt of " + operation() + " has taken the key over; this one must stop");
+        }
+    }
+
+    /**
+     * A key for a call that this action makes: a UUID (version 8) derived from this record and the step's name, the same on every
+     * attempt, so that the callee recognises a repeated call.
+     */
+    public final String childKey(String step) {
+        byte[] name = step.getBytes(StandardCharsets.UTF_8);
+        byte[] parent = recordId();
+        ByteBuffer input = ByteBuffer.allocate(8 + parent.length + name.length);
+        input.putInt(parent.length).put(parent).putInt(name.length).put(name);
+        ByteBuffer digest = ByteBuffer.wrap(sha256(input.array()));
+        long high = digest.getLong() & 0xffffffffffff0fffL | 0x8000L;
+        long low = digest.getLong() & 0x3fffffffffffffffL | 0x8000000000000000L;
+        return new UUID(high, low).toString();
+    }
+
+    private static byte[] sha256(byte[] input) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(input);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("SHA-256 is part of every Java platform", e);
+        }
+    }
+
+    /** Ends a binding. */
+    @FunctionalInterface
+    public interface Scope extends AutoCloseable {
+
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,36 @@
+package io.idempotency.spi;
+
+import java.time.Duration;
+
+/**
+ * Hears what the engine does. Called on the thread of the call or of the renewal, after the fact. What a listener throws is logged
+ * and changes nothing.
+ *
+ * @since 0.1.0
+ */
+public interface IdempotencyListener {
+
+    /**
+     * A call has ended.
+     *
+     * @param outcome {@code executed}, {@code replayed}, {@code failed}, {@code unprotected} or
+     *     {@link io.idempotency.ProblemCode#outcome()}
+     * @param elapsed from the call to its end, the action included
+     */
+    default void onCallEnded(String operation, String outcome, Duration elapsed) {}
+
+    /** An abandoned record was taken over: its first attempt may have had effects. */
+    default void onTakeover(String operation, RecordId id, long token) {}
+
+    /** An attempt found that it no longer owns its key. */
+    default void onLeaseLost(String operation, RecordId id) {}
+
+    /** The action succeeded and its result could not be stored. Somebody should look at it. */
+    default void onCompletionFailed(String operation, RecordId id, Throwable failure) {}
+
+    /** Another attempt was found when the key was to be recorded in the transaction. */
+    default void onConflict(String operation, RecordId id) {}
+
+    /** Work ran outside the transaction of an operation that is exactly once. */
+    default void onWorkOutsideTransaction(String operation, String what) {}
+}

@@ -1,0 +1,17 @@
+package io.idempotency.spi;
+
+/**
+ * A store whose expired records have to be removed by the library.
+ *
+ * @since 0.1.0
+ */
+public interface PurgeableStore extends IdempotencyStore {
+
+    /**
+     * Removes expired records, never one that is leased or locked. Several nodes may call it at once.
+     *
+     * @param batchSize how many at most
+     * @return how many were removed; call again while it is the batch size
+     */
+    int purgeExpired(int batchSize);
+}
