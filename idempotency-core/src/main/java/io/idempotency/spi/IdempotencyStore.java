@@ -36,7 +36,8 @@ public interface IdempotencyStore {
     ClaimResult tryClaim(ClaimRequest request);
 
     /**
-     * Stores the result: PROCESSING of this owner → DONE. A lease that is over does not matter as long as nobody took the key over.
+     * Stores the result: PROCESSING of this owner → DONE. A lease that is over does not matter as long as nobody took the key over
+     * and the record has not expired.
      *
      * @param retention how long the result is kept from now
      * @return {@code APPLIED} also where the record is already done by this owner
@@ -44,12 +45,14 @@ public interface IdempotencyStore {
     WriteOutcome complete(Lease lease, StoredResult result, Duration retention);
 
     /**
-     * Claims an absent or expired key, or one whose record no lease and no transaction holds, straight to DONE. Anything else is
-     * answered as by {@link #tryClaim} and left as it is. Never waits.
+     * Claims the key straight to DONE and answers {@code Claimed}: where it is absent or expired, where its placeholder is held by
+     * no transaction, where it is processing of the request's own owner, and where it is abandoned and the request names the seen
+     * owner in {@code takeOverFrom}. Anything else is answered as by {@link #tryClaim} and left as it is. The retention of the
+     * request counts from now.
      */
     ClaimResult recordDone(ClaimRequest request, StoredResult result);
 
-    /** Removes the record: PROCESSING of this owner → absent. */
+    /** Removes the record: PROCESSING of this owner → absent. {@code LOST} where there is none, whatever the reason. */
     WriteOutcome release(Lease lease);
 
     /** Starts the lease anew from now, with the length of the request, if it is PROCESSING of this owner. The token stays. */
