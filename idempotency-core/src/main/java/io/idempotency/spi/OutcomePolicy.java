@@ -21,6 +21,8 @@ public interface OutcomePolicy {
         /** The key is free: a retry runs again now. Right only where nothing happened, or where a second run is accepted. */
         RELEASE,
         /** The outcome is not known: the record stays as it is until its lease is over, and then its guarantee decides. */
-        HOLD
+        HOLD,
+        /** No opinion. For HTTP the status of the response decides, elsewhere it is {@link #RELEASE}. */
+        UNDECIDED
     }
 }

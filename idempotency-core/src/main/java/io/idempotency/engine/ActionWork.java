@@ -1,0 +1,56 @@
+package io.idempotency.engine;
+
+import io.idempotency.IdempotencyTemplate.Action;
+import io.idempotency.IdempotentOperation;
+import io.idempotency.spi.ResultCodec;
+import io.idempotency.spi.StoredResult;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs an action and keeps its value for the caller. */
+final class ActionWork<T extends @Nullable Object> implements Work {
+
+    private static final Logger log = LoggerFactory.getLogger(ActionWork.class);
+
+    private final Action<T, ?> action;
+    private final IdempotentOperation<T> operation;
+    private final ResultCodec codec;
+    private final boolean storeResult;
+    private @Nullable T value;
+
+    ActionWork(Action<T, ?> action, IdempotentOperation<T> operation, ResultCodec codec, boolean storeResult) {
+        this.action = action;
+        this.operation = operation;
+        this.codec = codec;
+        this.storeResult = storeResult;
+    }
+
+    @Override
+    public Finish run(Attempt attempt) throws Throwable {
+        T result = action.run();
+        value = result;
+        return new Finish.Store(stored(result), false);
+    }
+
+    // The effect has happened, so a result that cannot be written is no reason to run again: the bare fact is stored.
+    private StoredResult stored(@Nullable Object result) {
+        if (storeResult) {
+            try {
+                return StoredResult.value(codec.id(), codec.encode(result, operation.resultType()));
+            } catch (RuntimeException e) {
+                log.warn(
+                        "The result of operation {} cannot be written by {}; duplicates will learn only that it was done",
+                        operation.name(),
+                        codec.id(),
+                        e);
+            }
+        }
+        return StoredResult.notReplayable("none", new byte[0]);
+    }
+
+    @SuppressWarnings("NullAway") // T itself says whether it may be null
+    T value() {
+        return value;
+    }
+}

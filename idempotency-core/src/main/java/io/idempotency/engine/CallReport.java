@@ -1,0 +1,138 @@
+package io.idempotency.engine;
+
+import io.idempotency.IdempotencyException;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Tells the listeners how each call ended, and keeps an exception of the work apart from a refusal of ours. */
+final class CallReport {
+
+    static final String EXECUTED = "executed";
+    static final String REPLAYED = "replayed";
+    static final String FAILED = "failed";
+    static final String UNPROTECTED = "unprotected";
+
+    private final SafeListener listener;
+    private final EngineRuntime runtime;
+    private final RunningTimes times;
+
+    CallReport(SafeListener listener, EngineRuntime runtime, RunningTimes times) {
+        this.listener = listener;
+        this.runtime = runtime;
+        this.times = times;
+    }
+
+    Completion around(Call call, Work work, Body body) throws Throwable {
+        long start = runtime.nanoTime();
+        ObservedWork observed = new ObservedWork(work);
+        String outcome = FAILED;
+        try {
+            Completion completion = body.run(observed);
+            outcome = outcomeOf(completion, observed);
+            return completion;
+        } catch (IdempotencyException refusal) {
+            if (observed.thrown != refusal) {
+                outcome = refusal.code().outcome();
+            }
+            throw refusal;
+        } finally {
+            long elapsed = runtime.nanoTime() - start;
+            if (observed.ran) {
+                times.record(call.operation(), elapsed);
+            }
+            listener.onCallEnded(call.operation(), outcome, Duration.ofNanos(elapsed));
+        }
+    }
+
+    private static String outcomeOf(Completion completion, ObservedWork observed) {
+        if (completion instanceof Completion.Replayed) {
+            return REPLAYED;
+        }
+        if (observed.unprotected) {
+            return UNPROTECTED;
+        }
+        return observed.finish instanceof Finish.Store ? EXECUTED : FAILED;
+    }
+
+    Decision begin(Call call, Supplier<Decision> body) {
+        long start = runtime.nanoTime();
+        try {
+            Decision decision = body.get();
+            if (decision instanceof Decision.Proceed proceed && proceed.attempt().isPresent()) {
+                return new Decision.Proceed(proceed.attempt().map(attempt -> new ReportedAttempt(attempt, call, start)));
+            }
+            ended(call, decision instanceof Decision.Replay ? REPLAYED : UNPROTECTED, start);
+            return decision;
+        } catch (IdempotencyException refusal) {
+            ended(call, refusal.code().outcome(), start);
+            throw refusal;
+        }
+    }
+
+    private void ended(Call call, String outcome, long start) {
+        listener.onCallEnded(call.operation(), outcome, Duration.ofNanos(runtime.nanoTime() - start));
+    }
+
+    interface Body {
+        Completion run(Work observed) throws Throwable;
+    }
+
+    private static final class ObservedWork implements Work {
+
+        private final Work work;
+        private boolean ran;
+        private boolean unprotected;
+        private @Nullable Finish finish;
+        private @Nullable Throwable thrown;
+
+        private ObservedWork(Work work) {
+            this.work = work;
+        }
+
+        @Override
+        public Finish run(Attempt attempt) throws Throwable {
+            ran = true;
+            unprotected = attempt.context() == null;
+            try {
+                finish = work.run(attempt);
+                return finish;
+            } catch (Throwable failure) {
+                thrown = failure;
+                throw failure;
+            }
+        }
+    }
+
+    private final class ReportedAttempt extends DelegatingAttempt {
+
+        private final Call call;
+        private final long start;
+
+        private ReportedAttempt(RunningAttempt delegate, Call call, long start) {
+            super(delegate);
+            this.call = call;
+            this.start = start;
+        }
+
+        @Override
+        public Completion finish(Finish finish) {
+            times.record(call.operation(), runtime.nanoTime() - start);
+            try {
+                Completion completion = super.finish(finish);
+                boolean replayed = completion instanceof Completion.Replayed;
+                ended(call, replayed ? REPLAYED : finish instanceof Finish.Store ? EXECUTED : FAILED, start);
+                return completion;
+            } catch (IdempotencyException refusal) {
+                ended(call, refusal.code().outcome(), start);
+                throw refusal;
+            }
+        }
+
+        @Override
+        public void fail(Throwable failure) {
+            super.fail(failure);
+            ended(call, FAILED, start);
+        }
+    }
+}

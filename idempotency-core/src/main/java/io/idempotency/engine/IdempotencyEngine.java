@@ -1,0 +1,165 @@
+package io.idempotency.engine;
+
+import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyAdmin;
+import io.idempotency.IdempotencyException;
+import io.idempotency.spi.IdempotencyListener;
+import io.idempotency.spi.IdempotencyStore;
+import io.idempotency.spi.ResultTransformer;
+import io.idempotency.spi.TransactionalStore;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs work at most once per key. Doors (HTTP, methods, messages) translate their world into a {@link Call} and a {@link Work};
+ * every rule about records is here.
+ *
+ * <p>Thread-safe. Work runs on the calling thread. Refusals are thrown as {@link IdempotencyException}; what the work throws is
+ * passed on unchanged.
+ *
+ * @since 0.1.0
+ */
+public final class IdempotencyEngine implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(IdempotencyEngine.class);
+
+    private final IdempotencyStore store;
+    private final EngineRuntime runtime;
+    private final RunningCalls running = new RunningCalls();
+    private final CallReport report;
+    private final LeasedCalls leased;
+    private final @Nullable TransactionalCalls transactional;
+    private final IdempotencyAdmin admin;
+
+    private IdempotencyEngine(Builder builder) {
+        store = builder.store;
+        runtime = builder.runtime;
+        SafeListener listener = new SafeListener(builder.listeners);
+        RunningTimes times = new RunningTimes();
+        report = new CallReport(listener, runtime, times);
+        Results results = new Results(builder.transformer);
+        Judge judge = new Judge(results, times);
+        Waiters waiters = new Waiters(runtime, builder.maxWaiters);
+        leased = new LeasedCalls(store, runtime, listener, results, judge, waiters, running);
+        transactional = store instanceof TransactionalStore inDatabase
+                ? new TransactionalCalls(inDatabase, runtime, listener, results, judge, waiters, running)
+                : null;
+        admin = new DefaultIdempotencyAdmin(store, runtime);
+    }
+
+    /** Starts an engine on a store. */
+    public static Builder on(IdempotencyStore store) {
+        return new Builder(store);
+    }
+
+    /**
+     * Runs the work, or answers from the record.
+     *
+     * @return what the call came to; the caller must use the record's result where it is {@link Completion.Replayed}
+     * @throws IdempotencyException if the call is refused
+     * @throws Throwable what the work throws
+     */
+    public Completion execute(Call call, Work work) throws Throwable {
+        Attempt outer = running.onThisThread(call.id());
+        if (outer != null) {
+            work.run(outer);
+            return new Completion.Executed(false, false);
+        }
+        return report.around(call, work, observed -> executeOnce(call, observed));
+    }
+
+    private Completion executeOnce(Call call, Work work) throws Throwable {
+        if (call.settings().guarantee() == Guarantee.EXACTLY_ONCE) {
+            return transactionalCalls(call).execute(call, work);
+        }
+        return leased.execute(call, work);
+    }
+
+    private TransactionalCalls transactionalCalls(Call call) {
+        if (transactional == null) {
+            throw new IllegalStateException(
+                    "Operation " + call.operation() + " is EXACTLY_ONCE, which the store " + store.name() + " cannot hold");
+        }
+        return transactional;
+    }
+
+    /**
+     * Claims the key for work that ends elsewhere. Only for the leased guarantees.
+     *
+     * @throws IdempotencyException if the call is refused
+     */
+    public Decision begin(Call call) {
+        if (call.settings().guarantee() == Guarantee.EXACTLY_ONCE) {
+            throw new IllegalStateException("Operation " + call.operation()
+                    + " is EXACTLY_ONCE, which holds only for work that ends on the thread on which it began");
+        }
+        return report.begin(call, () -> leased.begin(call));
+    }
+
+    /** The operators' way to the records of this engine's store. */
+    public IdempotencyAdmin admin() {
+        return admin;
+    }
+
+    /** The store. */
+    public IdempotencyStore store() {
+        return store;
+    }
+
+    /** Whether the store can hold {@link Guarantee#EXACTLY_ONCE}. */
+    public boolean transactional() {
+        return transactional != null;
+    }
+
+    /** Stops renewals and the tidying after lost claims, and logs which operations are still running. */
+    @Override
+    public void close() {
+        running.names().forEach((operation, count) -> log.warn(
+                "Stopping while {} call(s) of operation {} still run; leased records stay until their lease is over", count, operation));
+        runtime.close();
+    }
+
+    /** Builds an engine. */
+    public static final class Builder {
+
+        private final IdempotencyStore store;
+        private final List<IdempotencyListener> listeners = new ArrayList<>();
+        private EngineRuntime runtime = EngineRuntime.system();
+        private int maxWaiters = 64;
+        private Optional<ResultTransformer> transformer = Optional.empty();
+
+        private Builder(IdempotencyStore store) {
+            this.store = store;
+        }
+
+        public Builder listeners(Collection<? extends IdempotencyListener> listeners) {
+            this.listeners.addAll(listeners);
+            return this;
+        }
+
+        public Builder runtime(EngineRuntime runtime) {
+            this.runtime = runtime;
+            return this;
+        }
+
+        /** How many calls may wait at once for another one to finish; who comes later is refused at once. */
+        public Builder maxWaiters(int maxWaiters) {
+            this.maxWaiters = maxWaiters;
+            return this;
+        }
+
+        public Builder transformer(ResultTransformer transformer) {
+            this.transformer = Optional.of(transformer);
+            return this;
+        }
+
+        public IdempotencyEngine build() {
+            return new IdempotencyEngine(this);
+        }
+    }
+}
