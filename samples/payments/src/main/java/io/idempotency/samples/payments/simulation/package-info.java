@@ -1,0 +1,5 @@
+/** Slowness, failures and crashes on demand, by the request header {@code X-Simulate}. Nothing else knows of them. */
+@NullMarked
+package io.idempotency.samples.payments.simulation;
+
+import org.jspecify.annotations.NullMarked;
