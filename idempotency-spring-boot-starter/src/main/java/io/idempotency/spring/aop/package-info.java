@@ -1,4 +1,4 @@
-/** Applies the engine to annotated bean methods. */
+/** Finds annotated methods and what is configured for them. */
 @NullMarked
 package io.idempotency.spring.aop;
 

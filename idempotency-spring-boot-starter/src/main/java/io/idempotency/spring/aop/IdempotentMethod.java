@@ -1,0 +1,17 @@
+package io.idempotency.spring.aop;
+
+import io.idempotency.FingerprintScheme;
+import io.idempotency.engine.OperationSettings;
+import java.lang.reflect.Method;
+
+/**
+ * A method that carries {@link io.idempotency.Idempotent}, with everything that annotation, configuration and defaults say about it.
+ *
+ * @param method the most specific method, on the user's class
+ * @param settings how its operation is run
+ * @param keyRequired whether a call without a key is refused; otherwise it runs unprotected
+ * @param fingerprintScheme how payloads are compared, never {@link FingerprintScheme#DEFAULT}
+ * @since 0.1.0
+ */
+public record IdempotentMethod(
+        Method method, OperationSettings settings, boolean keyRequired, FingerprintScheme fingerprintScheme) {}
