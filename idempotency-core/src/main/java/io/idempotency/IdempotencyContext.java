@@ -68,7 +68,8 @@ public abstract class IdempotencyContext {
      */
     public final void ensureOwned() {
         if (leaseLost()) {
-            throw new LeaseLostException("Another attempt of " + operation() + " has taken the key over; this one must stop");
+            throw new LeaseLostException(
+                    "Another attempt of " + operation() + " has taken the key over; this one must stop");
         }
     }
 

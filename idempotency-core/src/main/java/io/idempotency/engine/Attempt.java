@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 public interface Attempt {
 
     /** What the action may ask; {@code null} in an unprotected run. Bound to the thread by the engine while the work runs. */
-    @Nullable IdempotencyContext context();
+    @Nullable
+    IdempotencyContext context();
 
     /** Whether the work runs in a transaction in which its result is going to be stored. */
     boolean transactional();

@@ -1,6 +1,8 @@
 package io.idempotency.engine;
 
+import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.Owner;
 import io.idempotency.spi.RecordId;
 
 /**
@@ -17,6 +19,18 @@ public record Call(OperationSettings settings, String scope, String key, Fingerp
 
     public Call(OperationSettings settings, String scope, String key, Fingerprint fingerprint) {
         this(settings, scope, key, fingerprint, RecordId.of(settings.operation(), scope, key));
+    }
+
+    ClaimRequest claimBy(Owner owner) {
+        return new ClaimRequest(
+                id,
+                settings.operation(),
+                settings.guarantee(),
+                owner,
+                fingerprint,
+                settings.lease(),
+                settings.retention(),
+                null);
     }
 
     String operation() {

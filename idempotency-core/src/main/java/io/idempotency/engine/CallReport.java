@@ -59,8 +59,10 @@ final class CallReport {
         long start = runtime.nanoTime();
         try {
             Decision decision = body.get();
-            if (decision instanceof Decision.Proceed proceed && proceed.attempt().isPresent()) {
-                return new Decision.Proceed(proceed.attempt().map(attempt -> new ReportedAttempt(attempt, call, start)));
+            if (decision instanceof Decision.Proceed proceed
+                    && proceed.attempt().isPresent()) {
+                return new Decision.Proceed(
+                        proceed.attempt().map(attempt -> new ReportedAttempt(attempt, call, start)));
             }
             ended(call, decision instanceof Decision.Replay ? REPLAYED : UNPROTECTED, start);
             return decision;

@@ -51,7 +51,10 @@ final class DefaultIdempotencyAdmin implements IdempotencyAdmin {
     public boolean resolveAsDone(String operation, String scope, String key) {
         StoredResult fact = StoredResult.notReplayable("resolved/1", new byte[0]);
         return resolve(
-                operation, scope, key, lease -> store.complete(lease, fact, lease.request().retention()) == WriteOutcome.APPLIED);
+                operation,
+                scope,
+                key,
+                lease -> store.complete(lease, fact, lease.request().retention()) == WriteOutcome.APPLIED);
     }
 
     @Override
@@ -77,7 +80,9 @@ final class DefaultIdempotencyAdmin implements IdempotencyAdmin {
                 runtime.newOwner(),
                 Fingerprint.NONE,
                 LEASE_OF_A_RESOLUTION,
-                OperationSettings.LONGEST_RETENTION.compareTo(record.expiresIn()) < 0 ? Duration.ofHours(24) : record.expiresIn(),
+                OperationSettings.LONGEST_RETENTION.compareTo(record.expiresIn()) < 0
+                        ? Duration.ofHours(24)
+                        : record.expiresIn(),
                 record.owner()));
     }
 }

@@ -106,7 +106,7 @@ public final class DefaultIdempotencyTemplate implements IdempotencyTemplate {
         return key;
     }
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "NullAway"}) // T itself says whether the value may be null
     private static <T extends @Nullable Object> T decode(
             Call call, IdempotentOperation<T> operation, ResultCodec codec, StoredResult stored) {
         if (stored.kind() == StoredResult.Kind.NOT_REPLAYABLE) {

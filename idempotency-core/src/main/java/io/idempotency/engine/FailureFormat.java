@@ -17,7 +17,8 @@ final class FailureFormat {
     static StoredResult write(Throwable failure) {
         byte[] type = failure.getClass().getName().getBytes(StandardCharsets.UTF_8);
         String text = String.valueOf(failure.getMessage());
-        byte[] message = text.substring(0, Math.min(text.length(), LONGEST_MESSAGE)).getBytes(StandardCharsets.UTF_8);
+        byte[] message =
+                text.substring(0, Math.min(text.length(), LONGEST_MESSAGE)).getBytes(StandardCharsets.UTF_8);
         ByteBuffer buffer = ByteBuffer.allocate(8 + type.length + message.length);
         buffer.putInt(type.length).put(type).putInt(message.length).put(message);
         return StoredResult.failure(ID, buffer.array());

@@ -82,8 +82,8 @@ public final class IdempotencyEngine implements AutoCloseable {
 
     private TransactionalCalls transactionalCalls(Call call) {
         if (transactional == null) {
-            throw new IllegalStateException(
-                    "Operation " + call.operation() + " is EXACTLY_ONCE, which the store " + store.name() + " cannot hold");
+            throw new IllegalStateException("Operation " + call.operation() + " is EXACTLY_ONCE, which the store "
+                    + store.name() + " cannot hold");
         }
         return transactional;
     }
@@ -119,8 +119,11 @@ public final class IdempotencyEngine implements AutoCloseable {
     /** Stops renewals and the tidying after lost claims, and logs which operations are still running. */
     @Override
     public void close() {
-        running.names().forEach((operation, count) -> log.warn(
-                "Stopping while {} call(s) of operation {} still run; leased records stay until their lease is over", count, operation));
+        running.names()
+                .forEach((operation, count) -> log.warn(
+                        "Stopping while {} call(s) of operation {} still run; leased records stay until their lease is over",
+                        count,
+                        operation));
         runtime.close();
     }
 

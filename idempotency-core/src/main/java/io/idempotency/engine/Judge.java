@@ -49,7 +49,9 @@ final class Judge {
             hint = leaseLeft;
         }
         return new Verdict.Busy(new OperationInProgressException(
-                "Operation " + call.operation() + " with the same key (" + call.id() + ") is still running; retry later", hint));
+                "Operation " + call.operation() + " with the same key (" + call.id()
+                        + ") is still running; retry later",
+                hint));
     }
 
     private static boolean contradicts(Call call, Fingerprint stored) {
@@ -73,15 +75,17 @@ final class Judge {
     // The vanished attempt's own guarantee decides: it made the promise.
     private static Verdict vanished(Call call, ClaimResult.Abandoned abandoned) {
         if (abandoned.guarantee() == Guarantee.AT_MOST_ONCE) {
-            return new Verdict.Refused(new OutcomeUnknownException("An earlier attempt of operation " + call.operation() + " ("
-                    + call.id() + ") vanished; whether it was done is not known until it is resolved"));
+            return new Verdict.Refused(new OutcomeUnknownException("An earlier attempt of operation " + call.operation()
+                    + " (" + call.id() + ") vanished; whether it was done is not known until it is resolved"));
         }
         return new Verdict.TakeOver(abandoned.owner());
     }
 
     private static Verdict unreadable(Call call, ClaimResult.Unreadable unreadable) {
         return new Verdict.Refused(new ResultUnreadableException(
-                "The record of operation " + call.operation() + " (" + call.id() + ") cannot be read: " + unreadable.reason(), null));
+                "The record of operation " + call.operation() + " (" + call.id() + ") cannot be read: "
+                        + unreadable.reason(),
+                null));
     }
 
     /** What a call gets that did not get its key. */

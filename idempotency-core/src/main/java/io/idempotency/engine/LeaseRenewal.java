@@ -70,7 +70,10 @@ final class LeaseRenewal {
             }
             scheduleIn(length().dividedBy(3));
         } catch (StoreUnavailableException e) {
-            log.debug("A lease of operation {} could not be renewed; trying again", lease.request().operation(), e);
+            log.debug(
+                    "A lease of operation {} could not be renewed; trying again",
+                    lease.request().operation(),
+                    e);
             scheduleIn(length().dividedBy(10));
         }
     }

@@ -72,7 +72,7 @@ final class LeasedCalls {
 
     private Decision claim(Call call, Runnable onEnd) {
         try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
-            ClaimRequest request = request(call);
+            ClaimRequest request = call.claimBy(runtime.newOwner());
             while (true) {
                 ClaimResult answer = tryClaim(call, request);
                 if (answer == null) {
@@ -95,19 +95,6 @@ final class LeasedCalls {
                 }
             }
         }
-    }
-
-    private ClaimRequest request(Call call) {
-        OperationSettings settings = call.settings();
-        return new ClaimRequest(
-                call.id(),
-                settings.operation(),
-                settings.guarantee(),
-                runtime.newOwner(),
-                call.fingerprint(),
-                settings.lease(),
-                settings.retention(),
-                null);
     }
 
     // Null: the store cannot answer and the operation proceeds then.
@@ -134,6 +121,7 @@ final class LeasedCalls {
                     claimed.lease().token());
             listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
         }
-        return new LeasedAttempt(call, claimed, new LeasedRecord(store, runtime, listener, results, judge, sweeper), runtime, onEnd);
+        return new LeasedAttempt(
+                call, claimed, new LeasedRecord(store, runtime, listener, results, judge, sweeper), runtime, onEnd);
     }
 }

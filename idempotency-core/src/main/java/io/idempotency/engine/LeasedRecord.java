@@ -70,7 +70,11 @@ final class LeasedRecord {
             try {
                 return store.complete(lease, sealed, call.settings().retention());
             } catch (StoreUnavailableException e) {
-                log.debug("The result of operation {} ({}) could not be stored; trying again", call.operation(), call.id(), e);
+                log.debug(
+                        "The result of operation {} ({}) could not be stored; trying again",
+                        call.operation(),
+                        call.id(),
+                        e);
                 if (!sleep(pause)) {
                     throw e;
                 }
@@ -99,7 +103,8 @@ final class LeasedRecord {
         return new Completion.Executed(false, false);
     }
 
-    // An absent record contradicts nothing, so the result goes straight to DONE; whatever stands there instead is the answer.
+    // An absent record contradicts nothing, so the result goes straight to DONE; whatever stands there instead is the
+    // answer.
     private Completion afterLoss(Call call, Lease lease, StoredResult sealed) {
         ClaimResult found;
         try {

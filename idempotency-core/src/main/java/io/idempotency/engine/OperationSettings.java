@@ -41,11 +41,21 @@ public record OperationSettings(
     public static final Duration LONGEST_RETENTION = Duration.ofDays(36500);
 
     public OperationSettings {
-        require(guarantee != Guarantee.AUTO, operation, "guarantee", guarantee, "must be resolved before the engine sees it");
+        require(
+                guarantee != Guarantee.AUTO,
+                operation,
+                "guarantee",
+                guarantee,
+                "must be resolved before the engine sees it");
         require(lease.toMillis() >= 1, operation, "lease", lease, "must be at least 1ms");
         require(maxExecution.toMillis() >= 1, operation, "max-execution", maxExecution, "must be at least 1ms");
         require(retention.toMillis() >= 1, operation, "retention", retention, "must be at least 1ms");
-        require(retention.compareTo(LONGEST_RETENTION) <= 0, operation, "retention", retention, "must be 36500d at most");
+        require(
+                retention.compareTo(LONGEST_RETENTION) <= 0,
+                operation,
+                "retention",
+                retention,
+                "must be 36500d at most");
         require(!waitAtMost.isNegative(), operation, "wait-at-most", waitAtMost, "must not be negative");
         require(
                 guarantee != Guarantee.EXACTLY_ONCE || transactions != null,

@@ -34,7 +34,9 @@ final class Results {
             return stored.transformed("", present.restore(stored.payload()));
         } catch (RuntimeException e) {
             throw new ResultUnreadableException(
-                    "The transformer '" + present.id() + "' cannot restore the result of " + call.operation() + " " + call.id(), e);
+                    "The transformer '" + present.id() + "' cannot restore the result of " + call.operation() + " "
+                            + call.id(),
+                    e);
         }
     }
 }

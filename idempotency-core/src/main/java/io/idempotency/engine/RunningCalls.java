@@ -12,7 +12,8 @@ final class RunningCalls {
     private final ThreadLocal<@Nullable Frame> stack = new ThreadLocal<>();
     private final Map<String, Integer> byOperation = new ConcurrentHashMap<>();
 
-    @Nullable Attempt onThisThread(RecordId id) {
+    @Nullable
+    Attempt onThisThread(RecordId id) {
         for (Frame frame = stack.get(); frame != null; frame = frame.outer) {
             if (frame.id.equals(id)) {
                 return frame.attempt;
@@ -49,5 +50,6 @@ final class RunningCalls {
         return Map.copyOf(byOperation);
     }
 
-    private record Frame(RecordId id, Attempt attempt, @Nullable Frame outer) {}
+    private record Frame(
+            RecordId id, Attempt attempt, @Nullable Frame outer) {}
 }

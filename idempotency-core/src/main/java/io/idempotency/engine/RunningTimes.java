@@ -14,9 +14,7 @@ final class RunningTimes {
 
     void record(String operation, long nanos) {
         averageNanos.merge(
-                operation,
-                (double) nanos,
-                (average, latest) -> average + WEIGHT_OF_THE_LATEST * (latest - average));
+                operation, (double) nanos, (average, latest) -> average + WEIGHT_OF_THE_LATEST * (latest - average));
     }
 
     Duration average(String operation) {

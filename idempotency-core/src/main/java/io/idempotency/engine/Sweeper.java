@@ -67,10 +67,17 @@ final class Sweeper {
                 return;
             }
         } catch (StoreUnavailableException e) {
-            log.debug("A key of operation {} could not be released; trying again", lease.request().operation(), e);
+            log.debug(
+                    "A key of operation {} could not be released; trying again",
+                    lease.request().operation(),
+                    e);
         } catch (RuntimeException e) {
             places.release();
-            log.warn("A key of operation {} ({}) could not be released", lease.request().operation(), lease.id(), e);
+            log.warn(
+                    "A key of operation {} ({}) could not be released",
+                    lease.request().operation(),
+                    lease.id(),
+                    e);
             return;
         }
         Duration doubled = delay.multipliedBy(2);

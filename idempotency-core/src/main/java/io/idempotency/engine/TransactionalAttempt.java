@@ -86,7 +86,8 @@ final class TransactionalAttempt implements Attempt {
         return outdone;
     }
 
-    @Nullable StoredResult standsAfterRollback() {
+    @Nullable
+    StoredResult standsAfterRollback() {
         return standsAfterRollback;
     }
 
@@ -188,8 +189,8 @@ final class TransactionalAttempt implements Attempt {
     }
 
     private WriteOutcome complete(StoredResult result) {
-        WriteOutcome outcome =
-                store.completeInTransaction(lease(), results.seal(result), call.settings().retention());
+        WriteOutcome outcome = store.completeInTransaction(
+                lease(), results.seal(result), call.settings().retention());
         if (outcome == WriteOutcome.LOST) {
             listener.onConflict(call.operation(), call.id());
         }

@@ -3,7 +3,6 @@ package io.idempotency.engine;
 import io.idempotency.StoreUnavailableException;
 import io.idempotency.engine.Judge.Verdict;
 import io.idempotency.spi.BusinessTransactions;
-import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.CommitFailedException;
 import io.idempotency.spi.IdempotencyRecord;
@@ -48,14 +47,16 @@ final class TransactionalCalls {
     }
 
     Completion execute(Call call, Work work) throws Throwable {
-        BusinessTransactions transactions = Objects.requireNonNull(call.settings().transactions());
+        BusinessTransactions transactions =
+                Objects.requireNonNull(call.settings().transactions());
         if (transactions.isOpen()) {
             return inOpenTransaction(call, work, transactions);
         }
         try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
             boolean triedAgain = false;
             while (true) {
-                TransactionalAttempt attempt = new TransactionalAttempt(call, request(call), store, listener, results, running);
+                TransactionalAttempt attempt = new TransactionalAttempt(
+                        call, call.claimBy(runtime.newOwner()), store, listener, results, running);
                 ClaimResult found = attemptOnce(call, work, transactions, attempt);
                 if (found == null) {
                     return attempt.completion();
@@ -83,29 +84,16 @@ final class TransactionalCalls {
         }
     }
 
-    private ClaimRequest request(Call call) {
-        OperationSettings settings = call.settings();
-        return new ClaimRequest(
-                call.id(),
-                settings.operation(),
-                settings.guarantee(),
-                runtime.newOwner(),
-                call.fingerprint(),
-                settings.lease(),
-                settings.retention(),
-                null);
-    }
-
     /** What is in the way; null if nothing is, so that the attempt has its own completion. */
     private @Nullable ClaimResult attemptOnce(
             Call call, Work work, BusinessTransactions transactions, TransactionalAttempt attempt) throws Throwable {
+        Optional<ClaimResult> found;
         try {
             Optional<ClaimResult> early = store.beforeTransaction(attempt.request(), transactions.serializable());
             if (early.isPresent() && !canTakeOver(call, early.get(), attempt)) {
                 return early.get();
             }
-            ClaimResult found = transactions.inNew(transaction -> inTransaction(call, work, transaction, transactions, attempt));
-            return found == null ? afterTransaction(call, attempt) : found;
+            found = transactions.inNew(transaction -> inTransaction(call, work, transaction, transactions, attempt));
         } catch (CommitFailedException failed) {
             return afterFailedCommit(call, failed, attempt);
         } catch (TransactionConflictException conflict) {
@@ -115,7 +103,8 @@ final class TransactionalCalls {
                 attempt.rolledBack();
                 throw silent;
             }
-            log.warn("The store cannot answer; operation {} ({}) runs unprotected", call.operation(), call.id(), silent);
+            log.warn(
+                    "The store cannot answer; operation {} ({}) runs unprotected", call.operation(), call.id(), silent);
             running.run(call, new UnprotectedAttempt(), work);
             attempt.ended(new Completion.Executed(false, false));
             return null;
@@ -124,6 +113,7 @@ final class TransactionalCalls {
             storeFailure(call, attempt, failure);
             throw failure;
         }
+        return found.isEmpty() ? afterTransaction(call, attempt) : found.get();
     }
 
     private boolean canTakeOver(Call call, ClaimResult found, TransactionalAttempt attempt) {
@@ -134,7 +124,7 @@ final class TransactionalCalls {
         return false;
     }
 
-    private @Nullable ClaimResult inTransaction(
+    private Optional<ClaimResult> inTransaction(
             Call call,
             Work work,
             BusinessTransactions.Handle transaction,
@@ -147,10 +137,10 @@ final class TransactionalCalls {
         }
         if (found instanceof ClaimResult.Claimed claimed) {
             attempt.run(work, claimed, transaction, transactions);
-            return null;
+            return Optional.empty();
         }
         transaction.setRollbackOnly();
-        return found;
+        return Optional.of(found);
     }
 
     private @Nullable ClaimResult afterTransaction(Call call, TransactionalAttempt attempt) throws Throwable {
@@ -169,7 +159,8 @@ final class TransactionalCalls {
         return null;
     }
 
-    // A refusal (a 4xx, a stored failure) stays the answer although its transaction is gone; if another attempt was faster, its result
+    // A refusal (a 4xx, a stored failure) stays the answer although its transaction is gone; if another attempt was
+    // faster, its result
     // counts, and if it still runs, ours is given and not stored.
     private Completion recordAfterRollback(Call call, TransactionalAttempt attempt, StoredResult stands) {
         try {
@@ -181,7 +172,11 @@ final class TransactionalCalls {
                 return replay.completion();
             }
         } catch (StoreUnavailableException e) {
-            log.warn("The refusal of operation {} ({}) could not be stored; a retry runs again", call.operation(), call.id(), e);
+            log.warn(
+                    "The refusal of operation {} ({}) could not be stored; a retry runs again",
+                    call.operation(),
+                    call.id(),
+                    e);
         }
         return new Completion.Executed(false, true);
     }
@@ -200,20 +195,24 @@ final class TransactionalCalls {
         }
     }
 
-    private @Nullable ClaimResult afterFailedCommit(Call call, CommitFailedException failed, TransactionalAttempt attempt)
-            throws Throwable {
+    private @Nullable ClaimResult afterFailedCommit(
+            Call call, CommitFailedException failed, TransactionalAttempt attempt) throws Throwable {
         if (failed.kind() == CommitFailedException.Kind.UNKNOWN && attempt.ran()) {
             switch (store.probe(attempt.lease())) {
                 case COMMITTED -> {
-                    log.info("The answer to a commit of operation {} ({}) was lost; it is committed", call.operation(), call.id());
+                    log.info(
+                            "The answer to a commit of operation {} ({}) was lost; it is committed",
+                            call.operation(),
+                            call.id());
                     attempt.rethrowCommittedFailure();
                     return null;
                 }
                 case ROLLED_BACK -> attempt.rolledBack();
-                case UNKNOWN -> throw new StoreUnavailableException(
-                        "Whether operation " + call.operation() + " (" + call.id()
-                                + ") was committed is not known yet; a retry with the same key will find out",
-                        failed.failure());
+                case UNKNOWN ->
+                    throw new StoreUnavailableException(
+                            "Whether operation " + call.operation() + " (" + call.id()
+                                    + ") was committed is not known yet; a retry with the same key will find out",
+                            failed.failure());
             }
         } else {
             attempt.rolledBack();
@@ -248,11 +247,13 @@ final class TransactionalCalls {
 
     private Completion inOpenTransaction(Call call, Work work, BusinessTransactions transactions) throws Throwable {
         if (transactions.isOpenReadOnly()) {
-            throw new IllegalStateException("Operation " + call.operation()
-                    + " is EXACTLY_ONCE and was called in a read-only transaction, in which its result cannot be recorded");
+            throw new IllegalStateException(
+                    "Operation " + call.operation()
+                            + " is EXACTLY_ONCE and was called in a read-only transaction, in which its result cannot be recorded");
         }
         BusinessTransactions.Handle transaction = transactions.open();
-        TransactionalAttempt attempt = new TransactionalAttempt(call, request(call), store, listener, results, running);
+        TransactionalAttempt attempt =
+                new TransactionalAttempt(call, call.claimBy(runtime.newOwner()), store, listener, results, running);
         ClaimResult found = store.claimInOpenTransaction(attempt.request());
         if (canTakeOver(call, found, attempt)) {
             found = store.claimInOpenTransaction(attempt.request());
@@ -267,6 +268,8 @@ final class TransactionalCalls {
         if (verdict instanceof Verdict.Refused refused) {
             throw refused.refusal();
         }
-        throw verdict instanceof Verdict.Busy busy ? busy.refusal() : judge.busy(call, null).refusal();
+        throw verdict instanceof Verdict.Busy busy
+                ? busy.refusal()
+                : judge.busy(call, null).refusal();
     }
 }

@@ -55,6 +55,7 @@ public interface BusinessTransactions {
          * Work below the action that ran outside of this transaction, for example a {@code REQUIRES_NEW} method; {@code null} if
          * none was seen.
          */
-        @Nullable String workOutside();
+        @Nullable
+        String workOutside();
     }
 }

@@ -36,7 +36,8 @@ public sealed interface ClaimResult {
      * @param result what it left
      * @param retentionLeft until the record counts as absent
      */
-    record Done(Fingerprint fingerprint, Owner owner, StoredResult result, Duration retentionLeft) implements ClaimResult {}
+    record Done(Fingerprint fingerprint, Owner owner, StoredResult result, Duration retentionLeft)
+            implements ClaimResult {}
 
     /**
      * The owner's lease is over and there is no result.

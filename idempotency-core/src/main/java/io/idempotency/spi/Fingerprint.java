@@ -19,7 +19,8 @@ public record Fingerprint(String scheme, String digest) {
 
     public Fingerprint {
         if (scheme.length() > 32 || digest.length() > 64 || scheme.indexOf(':') >= 0) {
-            throw new IllegalArgumentException("Scheme (32 characters, no colon) or digest (64 characters) out of bounds");
+            throw new IllegalArgumentException(
+                    "Scheme (32 characters, no colon) or digest (64 characters) out of bounds");
         }
     }
 

@@ -15,5 +15,6 @@ public interface KeyScopeResolver {
      *
      * @return the scope; empty to add nothing; {@code null} to refuse the call as {@code caller-unknown}
      */
-    @Nullable String resolve(String operation);
+    @Nullable
+    String resolve(String operation);
 }

@@ -20,5 +20,6 @@ public interface ResultCodec {
     byte[] encode(@Nullable Object value, Type type);
 
     /** Called on a replay. What it throws becomes a {@link io.idempotency.ResultUnreadableException}. */
-    @Nullable Object decode(byte[] payload, Type type);
+    @Nullable
+    Object decode(byte[] payload, Type type);
 }

@@ -53,7 +53,8 @@ public final class StoredResult {
 
     private static String checked(String id) {
         if (id.length() > 64 || !StandardCharsets.US_ASCII.newEncoder().canEncode(id)) {
-            throw new IllegalArgumentException("The id of a format or a transformer has at most 64 ASCII characters: " + id);
+            throw new IllegalArgumentException(
+                    "The id of a format or a transformer has at most 64 ASCII characters: " + id);
         }
         return id;
     }
@@ -108,7 +109,10 @@ public final class StoredResult {
             String transformer = text(buffer);
             byte[] payload = take(buffer, buffer.getInt());
             int end = buffer.position();
-            if (buffer.getInt() != checksum(bytes, end) || buffer.hasRemaining() || kind < 0 || kind >= Kind.values().length) {
+            if (buffer.getInt() != checksum(bytes, end)
+                    || buffer.hasRemaining()
+                    || kind < 0
+                    || kind >= Kind.values().length) {
                 throw new IllegalArgumentException("stored result does not match its checksum");
             }
             return new StoredResult(Kind.values()[kind], format, transformer, payload);
