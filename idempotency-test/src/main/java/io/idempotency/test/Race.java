@@ -1,0 +1,52 @@
+package io.idempotency.test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntFunction;
+
+/** Runs the same thing on many threads that start together. */
+final class Race {
+
+    private static final long LIMIT_SECONDS = 60;
+
+    private Race() {}
+
+    /** What each thread got, in the order of the threads. The first failure of any thread is thrown. */
+    static <R> List<R> of(int threads, IntFunction<R> runner) {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            CyclicBarrier start = new CyclicBarrier(threads);
+            List<Future<R>> futures = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                int index = i;
+                Callable<R> task = () -> {
+                    start.await(LIMIT_SECONDS, TimeUnit.SECONDS);
+                    return runner.apply(index);
+                };
+                futures.add(pool.submit(task));
+            }
+            List<R> results = new ArrayList<>();
+            for (Future<R> future : futures) {
+                results.add(future.get(LIMIT_SECONDS, TimeUnit.SECONDS));
+            }
+            return results;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted in a race", e);
+        } catch (ExecutionException e) {
+            throw new AssertionError("A thread of the race failed: " + e.getCause(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("A thread of the race did not end within " + LIMIT_SECONDS + " s", e);
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.idempotency.test;
+
+import org.junit.jupiter.api.Nested;
+
+class InMemoryStoreContractTests {
+
+    @Nested
+    class Contract extends IdempotencyStoreContract {
+
+        @Override
+        protected StoreFixture createFixture() {
+            return new InMemoryStoreFixture();
+        }
+    }
+}
