@@ -63,7 +63,7 @@ final class TransactionalCalls {
                 }
                 if (found instanceof ClaimResult.Contended) {
                     found = look(call);
-                    if (found == null && !triedAgain) {
+                    if (found == null && !triedAgain && !attempt.ran()) {
                         triedAgain = true;
                         continue;
                     }
