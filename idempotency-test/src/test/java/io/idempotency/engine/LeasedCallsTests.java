@@ -7,11 +7,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.idempotency.DuplicateRejectedException;
 import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyAdmin.State;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.KeyReusedException;
 import io.idempotency.LeaseLostException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.OutcomeUnknownException;
+import io.idempotency.spi.IdempotencyListener;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -19,6 +21,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -229,8 +232,7 @@ class LeasedCallsTests {
 
             assertThat(a.engine.admin().find("pay", "", "k"))
                     .get()
-                    .satisfies(
-                            status -> assertThat(status.state()).isEqualTo(io.idempotency.IdempotencyAdmin.State.DONE));
+                    .satisfies(status -> assertThat(status.state()).isEqualTo(State.DONE));
         }
 
         @Test
@@ -542,8 +544,8 @@ class LeasedCallsTests {
         }
 
         assertThat(keys.subList(0, 2)).isEqualTo(keys.subList(2, 4)).doesNotHaveDuplicates();
-        assertThat(java.util.UUID.fromString(keys.get(0)).version()).isEqualTo(8);
-        assertThat(java.util.UUID.fromString(keys.get(0)).variant()).isEqualTo(2);
+        assertThat(UUID.fromString(keys.get(0)).version()).isEqualTo(8);
+        assertThat(UUID.fromString(keys.get(0)).variant()).isEqualTo(2);
         assertThat(IdempotencyContext.current()).isEmpty();
     }
 
@@ -552,7 +554,7 @@ class LeasedCallsTests {
         IdempotencyEngine engine = IdempotencyEngine.on(store)
                 .runtime(runtime)
                 .listeners(List.of(
-                        new io.idempotency.spi.IdempotencyListener() {
+                        new IdempotencyListener() {
                             @Override
                             public void onCallEnded(String operation, String outcome, Duration elapsed) {
                                 throw new IllegalStateException("listener");

@@ -24,6 +24,10 @@ final class Node implements IdempotencyListener {
                 .build();
     }
 
+    Node(IdempotencyEngine engine) {
+        this.engine = engine;
+    }
+
     /** Runs the work and gives the answer of the call as text: its own, or the record's. */
     String call(Call call, TextWork work) throws Throwable {
         String[] own = new String[1];

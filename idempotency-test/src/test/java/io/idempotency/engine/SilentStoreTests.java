@@ -1,0 +1,383 @@
+package io.idempotency.engine;
+
+import static io.idempotency.engine.Node.call;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
+import io.idempotency.OperationInProgressException;
+import io.idempotency.ResultUnreadableException;
+import io.idempotency.StoreUnavailableException;
+import io.idempotency.spi.Owner;
+import io.idempotency.spi.ResultTransformer;
+import io.idempotency.spi.StoredResult;
+import io.idempotency.support.InMemoryIdempotencyStore;
+import io.idempotency.test.FaultyStore;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Dead right before, dead right after, the answer lost: for each step of a leased call. */
+class SilentStoreTests {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final VirtualRuntime runtime = new VirtualRuntime();
+    private final InMemoryIdempotencyStore records =
+            new InMemoryIdempotencyStore(runtime::nanoTime, runtime.clock, 1000, 1_000_000);
+    private final FaultyStore faulty = FaultyStore.around(records);
+    private final Node a = new Node(faulty.store(), runtime);
+    private final Node b = new Node(records, runtime);
+    private final AtomicInteger effects = new AtomicInteger();
+
+    private static OperationSettings.Builder settings(Guarantee guarantee) {
+        return OperationSettings.of("pay", guarantee).lease(LEASE).retention(Duration.ofHours(1));
+    }
+
+    private static Call pay() {
+        return call(settings(Guarantee.AT_LEAST_ONCE).build(), "k", "10 EUR");
+    }
+
+    private static Call payAtMostOnce() {
+        return call(settings(Guarantee.AT_MOST_ONCE).build(), "k", "10 EUR");
+    }
+
+    private String effect(String result) {
+        effects.incrementAndGet();
+        return result;
+    }
+
+    @Nested
+    class AtTheClaim {
+
+        @Test
+        void meansThatNothingRuns() {
+            faulty.before("tryClaim").fail();
+
+            assertThatThrownBy(() -> a.call(pay(), attempt -> effect("paid")))
+                    .isInstanceOf(StoreUnavailableException.class);
+
+            assertThat(effects).hasValue(0);
+            assertThat(a.outcomes).containsExactly("store_unavailable");
+        }
+
+        @Test
+        void meansUnprotectedOnlyWhereThatIsWanted() throws Throwable {
+            faulty.before("tryClaim").fail();
+            Call proceeding = call(
+                    settings(Guarantee.AT_LEAST_ONCE)
+                            .proceedOnStoreFailure(true)
+                            .build(),
+                    "k",
+                    "10 EUR");
+
+            String answer = a.call(proceeding, attempt -> {
+                assertThat(IdempotencyContext.current()).isEmpty();
+                return effect("paid");
+            });
+
+            assertThat(answer).isEqualTo("paid");
+            assertThat(a.outcomes).containsExactly("unprotected");
+        }
+
+        // The claim stands in the store although nobody knows: it would block the key, under AT_MOST_ONCE for the
+        // retention.
+        @Test
+        void withTheClaimMadeFreesTheKeyOfAnActionThatNeverRan() throws Throwable {
+            faulty.after("tryClaim").fail();
+            assertThatThrownBy(() -> a.call(payAtMostOnce(), attempt -> effect("paid")))
+                    .isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(() -> b.call(payAtMostOnce(), attempt -> effect("paid")))
+                    .isInstanceOf(OperationInProgressException.class);
+
+            runtime.pass(Duration.ofMillis(100));
+
+            assertThat(b.call(payAtMostOnce(), attempt -> effect("paid"))).isEqualTo("paid");
+            assertThat(effects).hasValue(1);
+        }
+
+        @Test
+        void isFollowedByReleasesUntilOneIsAnsweredALeaseLater() {
+            faulty.before("tryClaim").fail();
+            assertThatThrownBy(() -> a.call(payAtMostOnce(), attempt -> effect("paid")))
+                    .isInstanceOf(StoreUnavailableException.class);
+            faulty.before("release").failAlways();
+            runtime.pass(LEASE.multipliedBy(2));
+            faulty.reset();
+
+            runtime.pass(Duration.ofMinutes(1));
+
+            assertThat(faulty.calls()).containsExactly("release");
+            assertThat(runtime.pending()).isZero();
+        }
+
+        // The command was under way for longer than the first release took.
+        @Test
+        void withAClaimThatArrivesLateStillFreesTheKey() throws Throwable {
+            Call call = payAtMostOnce();
+            faulty.before("tryClaim").run(() -> {
+                runtime.schedule(
+                        Duration.ofSeconds(20),
+                        () -> records.tryClaim(call.claimBy(new Owner(new UUID(System.identityHashCode(runtime), 1)))));
+                throw new StoreUnavailableException("no answer", null);
+            });
+            assertThatThrownBy(() -> a.call(call, attempt -> effect("paid")))
+                    .isInstanceOf(StoreUnavailableException.class);
+
+            runtime.pass(LEASE.multipliedBy(2));
+
+            assertThat(b.call(call, attempt -> effect("paid"))).isEqualTo("paid");
+        }
+
+        @Test
+        void neverTouchesTheRecordOfAnother() throws Throwable {
+            faulty.before("tryClaim").fail();
+            assertThatThrownBy(() -> a.call(pay(), attempt -> effect("paid")))
+                    .isInstanceOf(StoreUnavailableException.class);
+
+            b.call(pay(), attempt -> {
+                runtime.pass(LEASE.multipliedBy(2));
+                return effect("paid");
+            });
+
+            assertThat(a.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+        }
+    }
+
+    // Case 13: the effect happened, so the caller gets his result, and the key is not freed for a second run.
+    @Nested
+    class AtTheCompletion {
+
+        @Test
+        void isTriedAgain() throws Throwable {
+            faulty.before("complete").fail();
+            faulty.before("complete").fail();
+
+            assertThat(a.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+
+            assertThat(b.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+            assertThat(a.events).isEmpty();
+        }
+
+        @Test
+        void withTheResultStoredIsRecognisedByItsOwner() throws Throwable {
+            faulty.after("complete").fail();
+
+            assertThat(a.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+
+            assertThat(a.events).isEmpty();
+            assertThat(a.outcomes).containsExactly("executed");
+        }
+
+        @Test
+        void forGoodGivesTheCallerHisResultAndHoldsTheKey() throws Throwable {
+            faulty.before("complete").failAlways();
+
+            assertThat(a.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+
+            assertThat(a.events).containsExactly("completion failed");
+            assertThatThrownBy(() -> b.call(pay(), attempt -> effect("twice")))
+                    .isInstanceOf(OperationInProgressException.class);
+            runtime.pass(LEASE);
+            assertThat(b.call(pay(), attempt -> effect("again"))).isEqualTo("again");
+            assertThat(b.events).containsExactly("takeover 2");
+        }
+
+        @Test
+        void afterALossGivesTheCallerHisResult() throws Throwable {
+            faulty.before("recordDone").fail();
+
+            String answer = a.call(pay(), attempt -> {
+                a.engine.admin().forget("pay", "", "k");
+                return effect("paid");
+            });
+
+            assertThat(answer).isEqualTo("paid");
+            assertThat(a.events).containsExactly("lease lost", "completion failed");
+        }
+
+        // A renewal that comes while the slow write is under way must neither lose the key nor call it lost.
+        @Test
+        void thatIsSlowIsCoveredByRenewals() throws Throwable {
+            faulty.before("complete").run(() -> runtime.pass(LEASE.multipliedBy(3)));
+
+            assertThat(a.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+
+            assertThat(b.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+            assertThat(a.events).isEmpty();
+        }
+
+        @Test
+        void thatIsSlowAfterItWasDoneIsNoLoss() throws Throwable {
+            faulty.after("complete").run(() -> runtime.pass(LEASE.multipliedBy(3)));
+
+            assertThat(a.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+            assertThat(a.events).isEmpty();
+        }
+    }
+
+    // Case 19: our own failure never masks the exception of the business.
+    @Nested
+    class AtTheRelease {
+
+        @Test
+        void isAddedToTheFailureOfTheActionAndMadeUpForLater() throws Throwable {
+            IllegalStateException failure = new IllegalStateException("rejected");
+            faulty.before("release").fail();
+
+            assertThatThrownBy(() -> a.call(pay(), attempt -> {
+                        throw failure;
+                    }))
+                    .isSameAs(failure)
+                    .satisfies(e -> assertThat(e.getSuppressed())
+                            .singleElement()
+                            .isInstanceOf(StoreUnavailableException.class));
+            assertThat(a.events).containsExactly("completion failed");
+
+            runtime.pass(Duration.ofMillis(100));
+            assertThat(b.call(pay(), attempt -> effect("paid"))).isEqualTo("paid");
+        }
+
+        @Test
+        void withoutAFailureOfTheActionIsNotTheCallersBusiness() throws Throwable {
+            faulty.before("release").fail();
+
+            Completion completion = a.engine.execute(pay(), attempt -> new Finish.Release());
+
+            assertThat(completion).isEqualTo(new Completion.Executed(false, false));
+        }
+    }
+
+    @Nested
+    class AtTheRenewal {
+
+        @Test
+        void isTriedAgainWhileTheLeaseLives() throws Throwable {
+            faulty.before("renew").fail();
+            faulty.before("renew").fail();
+            faulty.before("renew").fail();
+
+            a.call(pay(), attempt -> {
+                runtime.pass(LEASE.multipliedBy(2));
+                assertThatThrownBy(() -> b.call(pay(), other -> effect("twice")))
+                        .isInstanceOf(OperationInProgressException.class);
+                return effect("paid");
+            });
+
+            assertThat(effects).hasValue(1);
+        }
+    }
+
+    // Case 6: the record became DONE after it was seen abandoned.
+    @Test
+    void aTakeoverThatComesTooLateGetsTheResult() throws Throwable {
+        VirtualRuntime slow = new VirtualRuntime();
+        RunningAttempt owner = ((Decision.Proceed) new Node(records, slow).engine.begin(pay()))
+                .attempt()
+                .orElseThrow();
+        runtime.pass(LEASE);
+        faulty.after("tryClaim").run(() -> owner.finish(new Finish.Store(Node.result("paid"), false)));
+
+        assertThat(a.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+        assertThat(effects).hasValue(0);
+    }
+
+    // Case 11: the record vanished after it was seen; nobody runs without one of his own.
+    @Test
+    void aRecordThatVanishesBetweenTwoLooksIsClaimedAgain() throws Throwable {
+        new Node(records, new VirtualRuntime()).engine.begin(pay());
+        runtime.pass(LEASE);
+        faulty.after("tryClaim").run(() -> records.forget(pay().id()));
+
+        assertThat(a.call(pay(), attempt -> {
+                    assertThat(records.find(pay().id()))
+                            .get()
+                            .satisfies(record -> assertThat(record.done()).isFalse());
+                    return effect("paid");
+                }))
+                .isEqualTo("paid");
+        assertThat(effects).hasValue(1);
+    }
+
+    @Nested
+    class ATransformer {
+
+        private Node with(String id, int shift) {
+            ResultTransformer transformer = new ResultTransformer() {
+                @Override
+                public String id() {
+                    return id;
+                }
+
+                @Override
+                public byte[] transform(byte[] payload) {
+                    return shifted(payload, shift);
+                }
+
+                @Override
+                public byte[] restore(byte[] stored) {
+                    if (stored[0] == 0) {
+                        throw new IllegalArgumentException("wrong key");
+                    }
+                    return shifted(stored, -shift);
+                }
+            };
+            return new Node(IdempotencyEngine.on(records)
+                    .runtime(runtime)
+                    .transformer(transformer)
+                    .build());
+        }
+
+        private byte[] shifted(byte[] bytes, int shift) {
+            byte[] result = bytes.clone();
+            for (int i = 0; i < result.length; i++) {
+                result[i] += (byte) shift;
+            }
+            return result;
+        }
+
+        @Test
+        void changesWhatIsStoredAndNotWhatIsReplayed() throws Throwable {
+            with("shift", 1).call(pay(), attempt -> effect("paid"));
+
+            assertThat(with("shift", 1).call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+            assertThat(records.find(pay().id()).orElseThrow().result())
+                    .isNotNull()
+                    .satisfies(stored -> assertThat(Node.text(stored)).isEqualTo("qbje"));
+        }
+
+        @Test
+        void thatIsMissingOrFailsMakesTheResultUnreadableAndRunsNothing() throws Throwable {
+            with("shift", 1).call(pay(), attempt -> effect("paid"));
+
+            assertThatThrownBy(() -> b.call(pay(), attempt -> effect("twice")))
+                    .isInstanceOf(ResultUnreadableException.class);
+            records.forget(pay().id());
+            with("shift", -'p').call(pay(), attempt -> effect("paid"));
+            assertThatThrownBy(() -> with("shift", -'p').call(pay(), attempt -> effect("twice")))
+                    .isInstanceOf(ResultUnreadableException.class);
+            assertThat(effects).hasValue(2);
+        }
+    }
+
+    // Truncated or altered bytes are neither a result nor a reason to run again.
+    @Test
+    void aStoredResultProvesItsIntegrity() {
+        byte[] bytes = StoredResult.value("text", new byte[] {1, 2, 3}).toBytes();
+        assertThat(StoredResult.fromBytes(bytes).payload()).containsExactly(1, 2, 3);
+
+        for (int i = 0; i < bytes.length; i++) {
+            byte[] altered = bytes.clone();
+            altered[i] ^= 0x20;
+            assertThatThrownBy(() -> StoredResult.fromBytes(altered)).isInstanceOf(IllegalArgumentException.class);
+            byte[] truncated = Arrays.copyOf(bytes, i);
+            assertThatThrownBy(() -> StoredResult.fromBytes(truncated)).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> StoredResult.fromBytes(new byte[bytes.length]))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}
