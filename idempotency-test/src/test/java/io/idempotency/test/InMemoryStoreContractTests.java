@@ -12,4 +12,13 @@ class InMemoryStoreContractTests {
             return new InMemoryStoreFixture();
         }
     }
+
+    @Nested
+    class Fuzz extends StoreFuzzContract {
+
+        @Override
+        protected StoreFixture createFixture() {
+            return new InMemoryStoreFixture();
+        }
+    }
 }

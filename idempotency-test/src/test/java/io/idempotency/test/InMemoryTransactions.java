@@ -1,0 +1,236 @@
+package io.idempotency.test;
+
+import io.idempotency.StoreUnavailableException;
+import io.idempotency.spi.ClaimRequest;
+import io.idempotency.spi.ClaimResult;
+import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.IdempotencyRecord;
+import io.idempotency.spi.Lease;
+import io.idempotency.spi.PurgeableStore;
+import io.idempotency.spi.RecordId;
+import io.idempotency.spi.StoredResult;
+import io.idempotency.spi.TransactionalStore;
+import io.idempotency.spi.WriteOutcome;
+import io.idempotency.support.InMemoryIdempotencyStore;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The smallest thing that takes part in transactions: shows that the contract can be satisfied. A claim holds its key until its
+ * transaction ends; results and business rows are written at commit.
+ */
+final class InMemoryTransactions implements TransactionalStoreFixture, TransactionalStore, PurgeableStore {
+
+    private final MutableClock clock = new MutableClock();
+    private final InMemoryIdempotencyStore records =
+            new InMemoryIdempotencyStore(clock::nanoTime, Clock.systemUTC(), 10_000, 64_000_000);
+    private final ThreadLocal<RunningTransaction> current = new ThreadLocal<>();
+    private final Map<RecordId, RunningTransaction> holders = new HashMap<>();
+    private final List<String> rows = new ArrayList<>();
+
+    @Override
+    public TransactionalStore store() {
+        return this;
+    }
+
+    @Override
+    public void advance(Duration time) {
+        clock.advance(time);
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public <R> R inTransaction(Opening opening, Work<R> work) throws Exception {
+        RunningTransaction transaction = new RunningTransaction();
+        current.set(transaction);
+        boolean committed = false;
+        try {
+            R answer = work.run(() -> transaction.rollbackOnly = true);
+            committed = !transaction.rollbackOnly;
+            return answer;
+        } finally {
+            current.remove();
+            end(transaction, committed);
+        }
+    }
+
+    private synchronized void end(RunningTransaction transaction, boolean committed) {
+        holders.values().removeIf(holder -> holder == transaction);
+        if (committed) {
+            rows.addAll(transaction.rows);
+            transaction.writes.forEach(Runnable::run);
+        }
+    }
+
+    @Override
+    public void addBusinessRow(String text) {
+        running().rows.add(text);
+    }
+
+    @Override
+    public synchronized long businessRows(String text) {
+        return rows.stream().filter(text::equals).count();
+    }
+
+    @Override
+    public boolean forceResult(RecordId id, StoredResult result) {
+        return records.recordDone(ClaimRequests.request(id), result) instanceof ClaimResult.Claimed;
+    }
+
+    @Override
+    public String name() {
+        return "in-memory transactions";
+    }
+
+    @Override
+    public Optional<ClaimResult> beforeTransaction(ClaimRequest request, boolean serializable) {
+        return Optional.empty();
+    }
+
+    @Override
+    public ClaimResult claimInTransaction(ClaimRequest request, boolean serializable) {
+        return claimInOpenTransaction(request);
+    }
+
+    @Override
+    public synchronized ClaimResult claimInOpenTransaction(ClaimRequest request) {
+        RunningTransaction transaction = running();
+        Optional<IdempotencyRecord> found = records.find(request.id());
+        if (found.isPresent() && found.get().done()) {
+            return found.get().asClaimResult();
+        }
+        if (holders.getOrDefault(request.id(), transaction) != transaction) {
+            return new ClaimResult.Contended();
+        }
+        boolean takeover = found.isPresent()
+                && found.get().abandoned()
+                && request.takeOverFrom() != null
+                && request.takeOverFrom().equals(found.get().owner());
+        if (found.isPresent() && !takeover) {
+            return found.get().asClaimResult();
+        }
+        holders.put(request.id(), transaction);
+        return new ClaimResult.Claimed(new Lease(request, takeover ? found.get().token() + 1 : 1), takeover);
+    }
+
+    @Override
+    public synchronized WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention) {
+        RunningTransaction transaction = running();
+        if (records.find(lease.id()).filter(IdempotencyRecord::done).isPresent()) {
+            return WriteOutcome.LOST;
+        }
+        ClaimRequest claim = lease.request();
+        ClaimRequest write = new ClaimRequest(
+                claim.id(),
+                claim.operation(),
+                claim.guarantee(),
+                claim.owner(),
+                claim.fingerprint(),
+                claim.lease(),
+                retention,
+                claim.takeOverFrom());
+        transaction.writes.add(() -> records.recordDone(write, result));
+        return WriteOutcome.APPLIED;
+    }
+
+    @Override
+    public void afterRollback(Lease lease) {}
+
+    @Override
+    public CommitProbe probe(Lease lease) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < 200_000_000) {
+            synchronized (this) {
+                if (!holders.containsKey(lease.id())) {
+                    return records.find(lease.id())
+                                    .filter(record ->
+                                            record.done() && lease.owner().equals(record.owner()))
+                                    .isPresent()
+                            ? CommitProbe.COMMITTED
+                            : CommitProbe.ROLLED_BACK;
+                }
+            }
+            Thread.onSpinWait();
+        }
+        return CommitProbe.UNKNOWN;
+    }
+
+    @Override
+    public synchronized ClaimResult tryClaim(ClaimRequest request) {
+        return inProgress(request.id()).orElseGet(() -> records.tryClaim(request));
+    }
+
+    @Override
+    public synchronized ClaimResult recordDone(ClaimRequest request, StoredResult result) {
+        return inProgress(request.id()).orElseGet(() -> records.recordDone(request, result));
+    }
+
+    private Optional<ClaimResult> inProgress(RecordId id) {
+        return holders.containsKey(id)
+                        && records.find(id).filter(IdempotencyRecord::done).isEmpty()
+                ? Optional.of(new ClaimResult.InProgress(Fingerprint.NONE, null))
+                : Optional.empty();
+    }
+
+    @Override
+    public synchronized WriteOutcome complete(Lease lease, StoredResult result, Duration retention) {
+        refuseWhileHeld(lease.id());
+        return records.complete(lease, result, retention);
+    }
+
+    @Override
+    public synchronized WriteOutcome release(Lease lease) {
+        refuseWhileHeld(lease.id());
+        return records.release(lease);
+    }
+
+    @Override
+    public synchronized WriteOutcome renew(Lease lease) {
+        refuseWhileHeld(lease.id());
+        return records.renew(lease);
+    }
+
+    @Override
+    public Optional<IdempotencyRecord> find(RecordId id) {
+        return records.find(id);
+    }
+
+    @Override
+    public synchronized boolean forget(RecordId id) {
+        refuseWhileHeld(id);
+        return records.forget(id);
+    }
+
+    @Override
+    public int purgeExpired(int batchSize) {
+        return records.purgeExpired(batchSize);
+    }
+
+    private void refuseWhileHeld(RecordId id) {
+        if (holders.containsKey(id)) {
+            throw new StoreUnavailableException("A transaction holds the record", null);
+        }
+    }
+
+    private RunningTransaction running() {
+        RunningTransaction transaction = current.get();
+        if (transaction == null) {
+            throw new IllegalStateException("No transaction is open on this thread");
+        }
+        return transaction;
+    }
+
+    private static final class RunningTransaction {
+
+        private final List<String> rows = new ArrayList<>();
+        private final List<Runnable> writes = new ArrayList<>();
+        private boolean rollbackOnly;
+    }
+}
