@@ -15,5 +15,6 @@ public interface IdempotentMethods {
      * @param targetClass class of the object on which it is called
      * @return {@code null} if the method is not idempotent
      */
-    @Nullable IdempotentMethod find(Method method, Class<?> targetClass);
+    @Nullable
+    IdempotentMethod find(Method method, Class<?> targetClass);
 }

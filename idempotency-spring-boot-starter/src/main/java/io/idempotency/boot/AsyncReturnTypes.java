@@ -1,0 +1,43 @@
+package io.idempotency.boot;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** Return types whose work goes on after the method has returned, when its transaction is over. */
+final class AsyncReturnTypes {
+
+    private static final List<Class<?>> TYPES = Stream.concat(
+                    Stream.of(CompletionStage.class, Future.class, Callable.class, Flow.Publisher.class),
+                    Stream.of(
+                                    "org.reactivestreams.Publisher",
+                                    "org.springframework.web.context.request.async.DeferredResult",
+                                    "org.springframework.web.context.request.async.WebAsyncTask",
+                                    "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+                                    "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody")
+                            .map(AsyncReturnTypes::present)
+                            .filter(Objects::nonNull))
+            .<Class<?>>map(Objects::requireNonNull)
+            .toList();
+
+    private AsyncReturnTypes() {}
+
+    private static @Nullable Class<?> present(String name) {
+        try {
+            return ClassUtils.forName(name, AsyncReturnTypes.class.getClassLoader());
+        } catch (ClassNotFoundException | LinkageError e) {
+            return null;
+        }
+    }
+
+    static boolean isReturnedBy(Method method) {
+        return TYPES.stream().anyMatch(type -> type.isAssignableFrom(method.getReturnType()));
+    }
+}

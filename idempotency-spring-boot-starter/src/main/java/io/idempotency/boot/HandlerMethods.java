@@ -1,0 +1,35 @@
+package io.idempotency.boot;
+
+import java.lang.reflect.Method;
+
+/** Knows which methods of beans are called by the library's filter, so that they can be protected. */
+interface HandlerMethods {
+
+    /** Whether the method handles requests. */
+    boolean isHandler(Method method, Class<?> userClass);
+
+    /** Whether it handles nothing but requests that are idempotent by themselves: GET, HEAD, OPTIONS, TRACE. */
+    boolean isSafe(Method method, Class<?> userClass);
+
+    /** Why other methods cannot be protected. */
+    String limitation();
+
+    /** An application without a servlet stack. */
+    HandlerMethods NONE = new HandlerMethods() {
+        @Override
+        public boolean isHandler(Method method, Class<?> userClass) {
+            return false;
+        }
+
+        @Override
+        public boolean isSafe(Method method, Class<?> userClass) {
+            return false;
+        }
+
+        @Override
+        public String limitation() {
+            return "this application has no servlet-based Spring MVC, whose controller methods are the only ones that this version"
+                    + " protects by annotation";
+        }
+    };
+}

@@ -1,0 +1,111 @@
+package io.idempotency.boot;
+
+import io.idempotency.IdempotencyAdmin;
+import io.idempotency.IdempotencyTemplate;
+import io.idempotency.IdempotentOperation;
+import io.idempotency.engine.DefaultIdempotencyTemplate;
+import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.spi.IdempotencyListener;
+import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spi.OutcomePolicy;
+import io.idempotency.spi.ResultCodec;
+import io.idempotency.spi.ResultTransformer;
+import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.support.ByteArrayResultCodec;
+import io.idempotency.support.StringResultCodec;
+import io.idempotency.support.VoidResultCodec;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration for the engine on the application's store, the template, the operators' way to records, and the annotated
+ * methods.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = IdempotencyInMemoryAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "idempotency.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(IdempotencyProperties.class)
+public final class IdempotencyAutoConfiguration {
+
+    @Bean
+    static ConfigurationPropertiesBindHandlerAdvisor idempotencySettingsAdvisor(Environment environment) {
+        return handler -> new SettingsBindHandler(handler, environment);
+    }
+
+    // Singletons are destroyed after every Lifecycle has stopped: renewals and completions outlive the web server's
+    // graceful shutdown
+    // and the listener containers.
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    IdempotencyEngine idempotencyEngine(
+            ConfigurableListableBeanFactory beanFactory,
+            IdempotencyProperties properties,
+            ObjectProvider<IdempotencyListener> listeners,
+            ObjectProvider<ResultTransformer> transformer) {
+        IdempotencyEngine.Builder builder = IdempotencyEngine.on(Stores.only(beanFactory, properties))
+                .listeners(listeners.orderedStream().toList());
+        transformer.ifAvailable(builder::transformer);
+        return builder.build();
+    }
+
+    @Bean
+    Operations idempotencyOperations(
+            IdempotencyProperties properties,
+            IdempotencyEngine engine,
+            ObjectProvider<ExactlyOnce> exactlyOnce,
+            ObjectProvider<OutcomePolicy> policy) {
+        return new Operations(properties, engine.store(), exactlyOnce.getIfAvailable(), policy.getIfAvailable());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(IdempotentMethods.class)
+    ConfiguredIdempotentMethods idempotentMethods(
+            ConfigurableListableBeanFactory beanFactory,
+            Environment environment,
+            IdempotencyProperties properties,
+            Operations operations,
+            ObjectProvider<HandlerMethods> handlers,
+            ObjectProvider<IdempotentOperation<?>> templateOperations) {
+        return new ConfiguredIdempotentMethods(
+                beanFactory,
+                environment,
+                properties,
+                operations,
+                handlers.getIfAvailable(() -> HandlerMethods.NONE),
+                () -> templateOperations
+                        .orderedStream()
+                        .<IdempotentOperation<?>>map(operation -> operation)
+                        .toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    IdempotencyTemplate idempotencyTemplate(
+            IdempotencyEngine engine,
+            Operations operations,
+            ObjectProvider<KeyScopeResolver> scope,
+            ObjectProvider<ResultCodec> codecs) {
+        List<ResultCodec> all = new ArrayList<>(codecs.orderedStream().toList());
+        all.addAll(List.of(new StringResultCodec(), new ByteArrayResultCodec(), new VoidResultCodec()));
+        return new SwitchableTemplate(
+                new DefaultIdempotencyTemplate(
+                        engine, operations::of, scope.getIfAvailable(() -> operation -> ""), all),
+                operations);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    IdempotencyAdmin idempotencyAdmin(IdempotencyEngine engine) {
+        return engine.admin();
+    }
+}
