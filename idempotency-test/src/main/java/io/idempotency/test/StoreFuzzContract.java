@@ -27,10 +27,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -80,8 +82,7 @@ public abstract class StoreFuzzContract {
     @Test
     void keyIsCompletedOnceAndReplaysThatWhateverItsOwnersDo() {
         for (int round = 0; round < ROUNDS; round++) {
-            Map<RecordId, Ledger> ledgers = freshLedgers();
-            List<RecordId> ids = List.copyOf(ledgers.keySet());
+            List<Ledger> ledgers = Stream.generate(Ledger::new).limit(KEYS).toList();
             Random seeds = new Random(seed + round);
             List<Random> randoms = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
@@ -91,14 +92,13 @@ public abstract class StoreFuzzContract {
             Race.of(THREADS, index -> {
                 Random random = randoms.get(index);
                 for (int step = 0; step < STEPS; step++) {
-                    RecordId id = ids.get(random.nextInt(KEYS));
-                    attemptWithLease(node(index), id, ledgers.get(id), random);
+                    attemptWithLease(node(index), ledgers.get(random.nextInt(KEYS)), random);
                 }
                 return true;
             });
 
-            ids.forEach(id -> drainWithLease(id, ledgers.get(id)));
-            ledgers.values().forEach(ledger -> ledger.check(seed));
+            ledgers.forEach(this::drainWithLease);
+            ledgers.forEach(ledger -> ledger.check(seed));
         }
     }
 
@@ -108,7 +108,8 @@ public abstract class StoreFuzzContract {
         assumeTrue(fixture() instanceof TransactionalStoreFixture, "The store takes part in no transactions");
         TransactionalStoreFixture fixture = (TransactionalStoreFixture) fixture();
         for (int round = 0; round < ROUNDS; round++) {
-            List<RecordId> ids = List.copyOf(freshLedgers().keySet());
+            List<RecordId> ids =
+                    Stream.generate(ClaimRequests::freshId).limit(KEYS).toList();
             String prefix = UUID.randomUUID().toString();
             Random seeds = new Random(seed + round);
             List<Random> randoms = new ArrayList<>();
@@ -128,18 +129,10 @@ public abstract class StoreFuzzContract {
             for (int key = 0; key < KEYS; key++) {
                 String row = prefix + key;
                 IdempotencyRecord record = drainInTransactions(fixture, ids.get(key), row);
-                long expected = result(row).equals(record.result()) ? 1 : 0;
+                long expected = Objects.equals(record.result(), result(row)) ? 1 : 0;
                 assertThat(fixture.businessRows(row)).as("seed " + seed).isEqualTo(expected);
             }
         }
-    }
-
-    private static Map<RecordId, Ledger> freshLedgers() {
-        Map<RecordId, Ledger> ledgers = new ConcurrentHashMap<>();
-        for (int i = 0; i < KEYS; i++) {
-            ledgers.put(freshId(), new Ledger());
-        }
-        return ledgers;
     }
 
     private StoreFixture fixture() {
@@ -153,8 +146,8 @@ public abstract class StoreFuzzContract {
         return index % 2 == 0 ? fixture().store() : fixture().otherNode();
     }
 
-    private void attemptWithLease(IdempotencyStore store, RecordId id, Ledger ledger, Random random) {
-        ClaimRequest request = request(id, Guarantee.AT_LEAST_ONCE, FINGERPRINT, LEASE, LONG);
+    private void attemptWithLease(IdempotencyStore store, Ledger ledger, Random random) {
+        ClaimRequest request = request(ledger.id, Guarantee.AT_LEAST_ONCE, FINGERPRINT, LEASE, LONG);
         Optional<Owner> stale = ledger.anyOwner(random);
         if (stale.isPresent() && random.nextInt(10) == 0) {
             request = request.takingOverFrom(stale.get());
@@ -212,9 +205,9 @@ public abstract class StoreFuzzContract {
         }
     }
 
-    private void drainWithLease(RecordId id, Ledger ledger) {
+    private void drainWithLease(Ledger ledger) {
         IdempotencyStore store = fixture().store();
-        ClaimRequest request = request(id);
+        ClaimRequest request = request(ledger.id);
         for (int i = 0; i < 100; i++) {
             ClaimResult answer = store.tryClaim(request);
             ledger.answered(request, answer, false);
@@ -223,7 +216,7 @@ public abstract class StoreFuzzContract {
             }
             if (answer instanceof ClaimResult.Claimed claimed) {
                 ledger.completed(claimed.lease(), store.complete(claimed.lease(), resultOf(request), LONG));
-                request = request(id);
+                request = request(ledger.id);
             } else if (answer instanceof ClaimResult.Abandoned abandoned) {
                 request = request.takingOverFrom(abandoned.owner());
             } else {
@@ -345,6 +338,7 @@ public abstract class StoreFuzzContract {
     /** What the threads were told about one key. */
     private static final class Ledger {
 
+        private final RecordId id = freshId();
         private final Map<Owner, Lease> claims = new ConcurrentHashMap<>();
         private final Map<Owner, Owner> takeovers = new ConcurrentHashMap<>();
         private final Map<Owner, Boolean> completions = new ConcurrentHashMap<>();
@@ -435,7 +429,9 @@ public abstract class StoreFuzzContract {
 
         private long tokenOf(Owner owner) {
             Lease lease = claims.get(owner);
-            assertThat(lease).as("the claim of an owner that was seen").isNotNull();
+            if (lease == null) {
+                throw new AssertionError("An owner was seen that never got a claim");
+            }
             return lease.token();
         }
     }
