@@ -1,0 +1,276 @@
+package io.idempotency.spring.web;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Reads JSON strictly (RFC 8259, UTF-8) and writes it in a form that is equal for equal values: members by name, numbers by value,
+ * strings by their characters. The form is only ever digested.
+ */
+final class CanonicalJson {
+
+    private static final int DEEPEST = 256;
+
+    private final CharBuffer in;
+
+    private CanonicalJson(CharBuffer in) {
+        this.in = in;
+    }
+
+    /** The canonical form; empty if the bytes are not JSON, name a member twice, or go beyond what can be compared by value. */
+    static Optional<byte[]> of(byte[] json) {
+        try {
+            CanonicalJson reader =
+                    new CanonicalJson(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)));
+            ByteArrayOutputStream out = new ByteArrayOutputStream(json.length);
+            reader.value(out, 0);
+            reader.skipWhiteSpace();
+            return reader.in.hasRemaining() ? Optional.empty() : Optional.of(out.toByteArray());
+        } catch (CharacterCodingException | NotComparable e) {
+            return Optional.empty();
+        }
+    }
+
+    private void value(ByteArrayOutputStream out, int depth) throws NotComparable {
+        if (depth > DEEPEST) {
+            throw new NotComparable();
+        }
+        skipWhiteSpace();
+        switch (peek()) {
+            case '{' -> object(out, depth);
+            case '[' -> array(out, depth);
+            case '"' -> {
+                out.write('s');
+                write(out, string());
+            }
+            case 't' -> word(out, "true");
+            case 'f' -> word(out, "false");
+            case 'n' -> word(out, "null");
+            default -> {
+                out.write('d');
+                write(out, number());
+            }
+        }
+    }
+
+    private void object(ByteArrayOutputStream out, int depth) throws NotComparable {
+        TreeMap<String, byte[]> members = new TreeMap<>();
+        expect('{');
+        skipWhiteSpace();
+        if (peek() != '}') {
+            do {
+                skipWhiteSpace();
+                String name = string();
+                skipWhiteSpace();
+                expect(':');
+                ByteArrayOutputStream member = new ByteArrayOutputStream();
+                value(member, depth + 1);
+                if (members.put(name, member.toByteArray()) != null) {
+                    throw new NotComparable();
+                }
+                skipWhiteSpace();
+            } while (accept(','));
+        }
+        expect('}');
+        out.write('o');
+        writeLength(out, members.size());
+        members.forEach((name, member) -> {
+            write(out, name);
+            out.writeBytes(member);
+        });
+    }
+
+    private void array(ByteArrayOutputStream out, int depth) throws NotComparable {
+        ByteArrayOutputStream elements = new ByteArrayOutputStream();
+        int count = 0;
+        expect('[');
+        skipWhiteSpace();
+        if (peek() != ']') {
+            do {
+                value(elements, depth + 1);
+                count++;
+                skipWhiteSpace();
+            } while (accept(','));
+        }
+        expect(']');
+        out.write('a');
+        writeLength(out, count);
+        out.writeBytes(elements.toByteArray());
+    }
+
+    private void word(ByteArrayOutputStream out, String word) throws NotComparable {
+        for (int i = 0; i < word.length(); i++) {
+            expect(word.charAt(i));
+        }
+        out.write(word.charAt(0));
+    }
+
+    private String string() throws NotComparable {
+        expect('"');
+        StringBuilder text = new StringBuilder();
+        while (true) {
+            char each = next();
+            if (each == '"') {
+                return text.toString();
+            }
+            if (each < 0x20) {
+                throw new NotComparable();
+            }
+            text.append(each == '\\' ? escaped() : each);
+        }
+    }
+
+    private char escaped() throws NotComparable {
+        char each = next();
+        return switch (each) {
+            case '"', '\\', '/' -> each;
+            case 'b' -> '\b';
+            case 'f' -> '\f';
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            case 't' -> '\t';
+            case 'u' -> codeUnit();
+            default -> throw new NotComparable();
+        };
+    }
+
+    private char codeUnit() throws NotComparable {
+        int unit = 0;
+        for (int i = 0; i < 4; i++) {
+            char each = next();
+            int digit = each < 0x80 ? Character.digit(each, 16) : -1;
+            if (digit < 0) {
+                throw new NotComparable();
+            }
+            unit = unit * 16 + digit;
+        }
+        return (char) unit;
+    }
+
+    // Digits without zeros at either end and the exponent of the last one: BigDecimal would take quadratic time for
+    // long numbers.
+    private String number() throws NotComparable {
+        boolean negative = accept('-');
+        StringBuilder digits = new StringBuilder();
+        if (peek() == '0') {
+            next();
+        } else {
+            digits(digits);
+        }
+        long exponent = 0;
+        if (accept('.')) {
+            int before = digits.length();
+            digits(digits);
+            exponent = before - digits.length();
+        }
+        if (accept('e') || accept('E')) {
+            exponent += exponent();
+        }
+        return normalized(negative, digits, exponent);
+    }
+
+    private void digits(StringBuilder digits) throws NotComparable {
+        int before = digits.length();
+        while (in.hasRemaining() && isDigit(peek())) {
+            digits.append(next());
+        }
+        if (digits.length() == before) {
+            throw new NotComparable();
+        }
+    }
+
+    private long exponent() throws NotComparable {
+        boolean negative = accept('-');
+        if (!negative) {
+            accept('+');
+        }
+        StringBuilder digits = new StringBuilder();
+        digits(digits);
+        if (digits.length() > 15) {
+            throw new NotComparable();
+        }
+        long exponent = Long.parseLong(digits.toString());
+        return negative ? -exponent : exponent;
+    }
+
+    private static String normalized(boolean negative, StringBuilder digits, long exponent) {
+        int start = 0;
+        while (start < digits.length() && digits.charAt(start) == '0') {
+            start++;
+        }
+        int end = digits.length();
+        while (end > start && digits.charAt(end - 1) == '0') {
+            end--;
+        }
+        if (start == end) {
+            return "0";
+        }
+        return (negative ? "-" : "") + digits.substring(start, end) + "e" + (exponent + digits.length() - end);
+    }
+
+    private static boolean isDigit(char each) {
+        return each >= '0' && each <= '9';
+    }
+
+    private void skipWhiteSpace() {
+        while (in.hasRemaining() && isWhiteSpace(in.get(in.position()))) {
+            in.get();
+        }
+    }
+
+    private static boolean isWhiteSpace(char each) {
+        return each == ' ' || each == '\t' || each == '\n' || each == '\r';
+    }
+
+    private char peek() throws NotComparable {
+        if (!in.hasRemaining()) {
+            throw new NotComparable();
+        }
+        return in.get(in.position());
+    }
+
+    private char next() throws NotComparable {
+        char each = peek();
+        in.get();
+        return each;
+    }
+
+    private void expect(char wanted) throws NotComparable {
+        if (next() != wanted) {
+            throw new NotComparable();
+        }
+    }
+
+    private boolean accept(char wanted) {
+        if (in.hasRemaining() && in.get(in.position()) == wanted) {
+            in.get();
+            return true;
+        }
+        return false;
+    }
+
+    private static void write(ByteArrayOutputStream out, String text) {
+        ByteBuffer units = ByteBuffer.allocate(4 + 2 * text.length()).putInt(text.length());
+        text.chars().forEach(each -> units.putChar((char) each));
+        out.writeBytes(units.array());
+    }
+
+    private static void writeLength(ByteArrayOutputStream out, int length) {
+        out.writeBytes(ByteBuffer.allocate(4).putInt(length).array());
+    }
+
+    /** The input is not JSON, or two equal values of it might look different. */
+    private static final class NotComparable extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        NotComparable() {
+            super(null, null, false, false);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+package io.idempotency.spring.web;
+
+import io.idempotency.Guarantee;
+import io.idempotency.engine.Attempt;
+import io.idempotency.engine.Completion;
+import io.idempotency.engine.Finish;
+import io.idempotency.engine.OperationSettings;
+import io.idempotency.spi.OutcomePolicy.Disposition;
+import io.idempotency.spi.StoredResult;
+import io.idempotency.spring.web.StoredResponse.Form;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/**
+ * One request with a key and its response, between the filter and the gate. Used by the thread of the request alone.
+ *
+ * <p>A run goes through the chain once, with the engine around it; what is to be sent is decided after the engine has recorded it. A
+ * replay goes through the chain as well, so that everything that may refuse the caller is asked again, up to the gate.
+ */
+final class Exchange {
+
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
+
+    private final IdempotentHandler handler;
+    private final CachedRequest request;
+    private final BufferedResponse response;
+    private final FilterChain chain;
+    private final ReplayableHeaders replayable;
+    private final StatusPolicy statusPolicy;
+    private boolean replaying;
+    private boolean ran;
+    private boolean reached;
+    private boolean inside;
+    private boolean threw;
+    private Disposition verdict = Disposition.UNDECIDED;
+    private @Nullable Attempt attempt;
+    private @Nullable Finish finish;
+    private @Nullable Throwable failure;
+
+    Exchange(
+            IdempotentHandler handler,
+            CachedRequest request,
+            BufferedResponse response,
+            FilterChain chain,
+            ReplayableHeaders replayable,
+            StatusPolicy statusPolicy) {
+        this.handler = handler;
+        this.request = request;
+        this.response = response;
+        this.chain = chain;
+        this.replayable = replayable;
+        this.statusPolicy = statusPolicy;
+    }
+
+    // At the gate
+
+    /** Whether the handler was called: what it calls or forwards to is covered by its own record. */
+    boolean wasReached() {
+        return reached;
+    }
+
+    boolean isOf(MethodInvocation invocation, Class<?> targetClass) {
+        return handler.isMethod(invocation.getMethod(), targetClass);
+    }
+
+    /** Calls the handler, or stops the call because its response is known. */
+    @Nullable
+    Object enter(MethodInvocation invocation) throws Throwable {
+        if (inside) {
+            return invocation.proceed();
+        }
+        reached = true;
+        if (replaying) {
+            throw ReplaySignal.INSTANCE;
+        }
+        inside = true;
+        threw = false;
+        verdict = Disposition.UNDECIDED;
+        try {
+            return invocation.proceed();
+        } catch (Throwable thrown) {
+            threw = true;
+            verdict = attempt == null ? Disposition.UNDECIDED : attempt.judge(thrown);
+            throw thrown;
+        } finally {
+            inside = false;
+        }
+    }
+
+    // In the engine
+
+    /** Goes through the chain and says what becomes of the attempt. Throws nothing: what the chain throws is kept for later. */
+    Finish run(Attempt running) {
+        attempt = running;
+        ran = true;
+        try {
+            chain.doFilter(request, response);
+        } catch (Throwable thrown) {
+            failure = thrown;
+        }
+        Finish decided = decide(running);
+        finish = decided;
+        return decided;
+    }
+
+    private Finish decide(Attempt running) {
+        if (!reached) {
+            return new Finish.Release();
+        }
+        return switch (disposition(running)) {
+            case STORE -> new Finish.Store(stored(), verdict == Disposition.STORE || status() >= 400);
+            case HOLD -> new Finish.Hold();
+            case RELEASE, UNDECIDED -> new Finish.Release();
+        };
+    }
+
+    private Disposition disposition(Attempt running) {
+        if (wasAsynchronous()) {
+            return settings().guarantee() == Guarantee.AT_MOST_ONCE ? Disposition.HOLD : Disposition.RELEASE;
+        }
+        if (response.isIncomplete()) {
+            return ofIncomplete(running);
+        }
+        if (verdict != Disposition.UNDECIDED) {
+            return verdict;
+        }
+        if (threw && status() < 400 && running.rollbackOnly()) {
+            // An advice has answered for an exception that undid everything: the answer stands, and a retry runs again.
+            return Disposition.RELEASE;
+        }
+        return statusPolicy.onStatus(status(), settings().guarantee());
+    }
+
+    // In a transaction nothing has happened then. Elsewhere the handler has done its work, so the fact is recorded.
+    private Disposition ofIncomplete(Attempt running) {
+        if (running.transactional()) {
+            return Disposition.RELEASE;
+        }
+        if (!threw) {
+            return Disposition.STORE;
+        }
+        return settings().guarantee() == Guarantee.AT_MOST_ONCE ? Disposition.HOLD : Disposition.RELEASE;
+    }
+
+    private StoredResult stored() {
+        if (failure != null) {
+            return new StoredResponse(Form.ERROR, 500, null, null, List.of(), new byte[0]).asValue();
+        }
+        boolean withBody = settings().storeResult()
+                && response.isSmall()
+                && !response.isIncomplete()
+                && !response.isRealCommitted();
+        StoredResponse captured = response.capture(replayable, withBody);
+        return withBody ? captured.asValue() : captured.asNotReplayable();
+    }
+
+    private int status() {
+        return failure == null ? response.getStatus() : 500;
+    }
+
+    // Spring MVC does not try where it is told that it is not supported: it throws.
+    private boolean wasAsynchronous() {
+        return request.hasStartedAsync()
+                || request.wasAskedForAsync()
+                        && (status() >= 500 || request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) != null);
+    }
+
+    private OperationSettings settings() {
+        return handler.method().settings();
+    }
+
+    // After the engine
+
+    /** Sends the handler's own answer, which is recorded by now if it is to be. */
+    void send(Completion.Executed executed, ProblemWriter problems) throws IOException, ServletException {
+        if (reached && wasAsynchronous()) {
+            refuseAsynchronous(problems);
+        } else if (failure != null) {
+            response.discardBody();
+            Failures.rethrow(failure);
+        } else if (response.isIncomplete()) {
+            log.error(
+                    "The response of operation {} is larger than max-spill-size or could not be written to a temporary file: 500",
+                    settings().operation());
+            response.discard();
+            response.sendError(500);
+            response.send();
+        } else if (executed.rolledBack() && reached && !threw && status() < 400) {
+            log.error(
+                    "The handler of operation {} answered {}, but its transaction was marked for rollback: nothing is committed, 500",
+                    settings().operation(),
+                    status());
+            response.discard();
+            response.sendError(500, "The transaction was rolled back");
+            response.send();
+        } else {
+            response.send();
+        }
+    }
+
+    private void refuseAsynchronous(ProblemWriter problems) throws IOException {
+        String detail = "The handler of operation " + settings().operation() + " wanted to answer asynchronously. "
+                + (settings().guarantee() == Guarantee.EXACTLY_ONCE
+                        ? "Its guarantee EXACTLY_ONCE ends with the thread of the request and was rolled back; an asynchronous"
+                                + " answer would need guarantee AT_LEAST_ONCE or AT_MOST_ONCE, and for idempotent handlers it is"
+                                + " not supported. Return the result itself."
+                        : "For idempotent handlers that is not supported. Return the result itself.");
+        log.error(detail);
+        response.discard();
+        problems.writeUnsupported(real(), detail);
+    }
+
+    /** Whether the answer is settled without the record: an attempt of which nothing is stored may fail to free its key. */
+    boolean isAnsweredWithoutRecord() {
+        return ran && !(finish instanceof Finish.Store) && (failure != null || !reached || threw || status() >= 400);
+    }
+
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    /**
+     * Goes through the chain up to the gate, unless the work has run before its result was lost to another attempt.
+     *
+     * @return whether the gate was reached, so that the stored response is the answer; otherwise the chain has given its own
+     */
+    boolean passesForReplay() throws IOException, ServletException {
+        if (ran) {
+            response.discard();
+            return true;
+        }
+        replaying = true;
+        try {
+            chain.doFilter(request, response);
+        } catch (Throwable thrown) {
+            if (!reached || !ReplaySignal.isIn(thrown)) {
+                response.discardBody();
+                Failures.rethrow(thrown);
+            }
+        }
+        if (!reached) {
+            response.send();
+            return false;
+        }
+        response.discardBody();
+        forgetSignal();
+        return true;
+    }
+
+    // Error pages look for an exception in the request.
+    private void forgetSignal() {
+        Collections.list(request.getAttributeNames()).stream()
+                .filter(name -> request.getAttribute(name) == ReplaySignal.INSTANCE)
+                .forEach(request::removeAttribute);
+    }
+
+    /** Makes the response what it was before the handler, for another answer. */
+    void discard() {
+        response.discard();
+    }
+
+    HttpServletResponse real() {
+        return (HttpServletResponse) response.getResponse();
+    }
+
+    CachedRequest request() {
+        return request;
+    }
+}

@@ -1,0 +1,178 @@
+package io.idempotency.spring.web;
+
+import io.idempotency.spring.aop.IdempotentMethod;
+import io.idempotency.spring.aop.IdempotentMethods;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.RequestPath;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMethodMapping;
+import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.util.ServletRequestPathUtils;
+import org.springframework.web.util.pattern.PathPattern;
+
+/**
+ * Finds the handler of a request as the dispatcher is going to find it, without leaving a trace in the request. The dispatcher's
+ * mappings are asked only where the path is one of an idempotent handler: other requests cost a look at the path.
+ */
+final class HandlerLookup {
+
+    private static final Logger log = LoggerFactory.getLogger(HandlerLookup.class);
+
+    private final ListableBeanFactory beanFactory;
+    private final IdempotentMethods methods;
+    private volatile @Nullable Mappings mappings;
+
+    HandlerLookup(ListableBeanFactory beanFactory, IdempotentMethods methods) {
+        this.beanFactory = beanFactory;
+        this.methods = methods;
+    }
+
+    /** The idempotent handler of the request; null if it has another one or none. */
+    @Nullable
+    IdempotentHandler find(HttpServletRequest request) {
+        Mappings known = mappings();
+        if (known.isEmpty()) {
+            return null;
+        }
+        RequestPath path = ServletRequestPathUtils.parse(request);
+        PathContainer withinApplication = path.pathWithinApplication();
+        return known.mayHandle(withinApplication) ? look(known, request, path) : null;
+    }
+
+    /** Forgets what is known of the mappings: one was added. */
+    void refresh() {
+        mappings = null;
+    }
+
+    private Mappings mappings() {
+        Mappings known = mappings;
+        if (known == null) {
+            known = Mappings.of(mappingsOf(beanFactory), methods);
+            mappings = known;
+        }
+        return known;
+    }
+
+    /** The mappings of the dispatcher, in its order. */
+    static List<HandlerMapping> mappingsOf(ListableBeanFactory beanFactory) {
+        List<HandlerMapping> all = new ArrayList<>(
+                BeanFactoryUtils.beansOfTypeIncludingAncestors(beanFactory, HandlerMapping.class, true, false)
+                        .values());
+        AnnotationAwareOrderComparator.sort(all);
+        return all;
+    }
+
+    private @Nullable IdempotentHandler look(Mappings known, HttpServletRequest request, RequestPath path) {
+        TracelessRequest traceless = new TracelessRequest(request);
+        ServletRequestPathUtils.setParsedRequestPath(path, traceless);
+        try {
+            for (HandlerMapping mapping : known.all()) {
+                HandlerExecutionChain chain = mapping.getHandler(traceless);
+                if (chain != null) {
+                    return chain.getHandler() instanceof HandlerMethod handler ? idempotent(handler, path) : null;
+                }
+            }
+        } catch (Exception e) {
+            // The dispatcher meets the same: a method or a media type that is not supported.
+            log.debug("The request has no handler", e);
+        }
+        return null;
+    }
+
+    private @Nullable IdempotentHandler idempotent(HandlerMethod handler, RequestPath path) {
+        IdempotentMethod method = methods.find(handler.getMethod(), handler.getBeanType());
+        return method == null ? null : new IdempotentHandler(handler, method, path.pathWithinApplication());
+    }
+
+    /**
+     * What is known of the dispatcher's mappings.
+     *
+     * @param all in their order
+     * @param patterns of the paths of idempotent handlers
+     * @param anyPath whether there are idempotent handlers whose paths are not known as patterns
+     */
+    private record Mappings(List<HandlerMapping> all, List<PathPattern> patterns, boolean anyPath) {
+
+        static Mappings of(List<HandlerMapping> all, IdempotentMethods methods) {
+            List<PathPattern> patterns = new ArrayList<>();
+            boolean anyPath = false;
+            for (HandlerMapping mapping : all) {
+                if (mapping instanceof AbstractHandlerMethodMapping<?> ofMethods) {
+                    anyPath |= !collect(ofMethods, methods, patterns);
+                }
+            }
+            return new Mappings(List.copyOf(all), List.copyOf(patterns), anyPath);
+        }
+
+        private static boolean collect(
+                AbstractHandlerMethodMapping<?> mapping, IdempotentMethods methods, List<PathPattern> patterns) {
+            boolean complete = true;
+            for (Map.Entry<?, HandlerMethod> each : mapping.getHandlerMethods().entrySet()) {
+                HandlerMethod handler = each.getValue();
+                if (methods.find(handler.getMethod(), handler.getBeanType()) != null) {
+                    PathPatternsRequestCondition paths =
+                            each.getKey() instanceof RequestMappingInfo info ? info.getPathPatternsCondition() : null;
+                    complete &= paths != null;
+                    patterns.addAll(paths == null ? List.of() : paths.getPatterns());
+                }
+            }
+            return complete;
+        }
+
+        boolean isEmpty() {
+            return patterns.isEmpty() && !anyPath;
+        }
+
+        boolean mayHandle(PathContainer path) {
+            if (anyPath) {
+                return true;
+            }
+            for (PathPattern pattern : patterns) {
+                if (pattern.matches(path)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** Keeps the attributes that mappings set away from the request. */
+    private static final class TracelessRequest extends HttpServletRequestWrapper {
+
+        private final Map<String, @Nullable Object> attributes = new HashMap<>();
+
+        TracelessRequest(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public @Nullable Object getAttribute(String name) {
+            return attributes.containsKey(name) ? attributes.get(name) : super.getAttribute(name);
+        }
+
+        @Override
+        public void setAttribute(String name, @Nullable Object value) {
+            attributes.put(name, value);
+        }
+
+        @Override
+        public void removeAttribute(String name) {
+            attributes.put(name, null);
+        }
+    }
+}

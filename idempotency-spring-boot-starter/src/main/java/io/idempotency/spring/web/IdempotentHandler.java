@@ -1,0 +1,29 @@
+package io.idempotency.spring.web;
+
+import io.idempotency.spring.aop.IdempotentMethod;
+import java.lang.reflect.Method;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.http.server.PathContainer;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.method.HandlerMethod;
+
+/**
+ * The idempotent handler of a request.
+ *
+ * @param handler as the dispatcher is going to find it
+ * @param method what is configured for it
+ * @param path of the request below the context path
+ */
+record IdempotentHandler(HandlerMethod handler, IdempotentMethod method, PathContainer path) {
+
+    boolean isMethod(Method called, Class<?> targetClass) {
+        return isSame(handler, called, targetClass);
+    }
+
+    /** Whether a call of a bean's method is the call of a handler. */
+    static boolean isSame(HandlerMethod handler, Method called, Class<?> targetClass) {
+        Class<?> userClass = ClassUtils.getUserClass(targetClass);
+        return AopUtils.getMostSpecificMethod(called, userClass)
+                .equals(AopUtils.getMostSpecificMethod(handler.getMethod(), userClass));
+    }
+}
