@@ -33,4 +33,7 @@ public interface IdempotencyListener {
 
     /** Work ran outside the transaction of an operation that is exactly once. */
     default void onWorkOutsideTransaction(String operation, String what) {}
+
+    /** Expired records were removed from the store. Called on the thread of the purge. */
+    default void onPurged(int records) {}
 }

@@ -65,26 +65,32 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         MethodClassKey key = new MethodClassKey(method, targetClass);
         Optional<IdempotentMethod> known = methods.get(key);
         if (known == null) {
-            known = Optional.ofNullable(look(method, ClassUtils.getUserClass(targetClass)));
+            known = look(method, ClassUtils.getUserClass(targetClass));
             methods.put(key, known);
         }
         return known.orElse(null);
     }
 
-    private @Nullable IdempotentMethod look(Method method, Class<?> userClass) {
+    // The start has seen every bean that there was then; this finds them by the methods of interfaces, and those that
+    // came later.
+    private Optional<IdempotentMethod> look(Method method, Class<?> userClass) {
         Method specific = IdempotentAnnotations.mostSpecific(method, userClass);
         Idempotent annotation = annotationOf(specific, userClass);
-        if (annotation == null || isSwitchedOff()) {
-            return null;
+        if (annotation == null
+                || properties.mode() == Mode.OFF
+                || !properties.web().enabled()) {
+            return Optional.empty();
         }
-        return found(specific, resolve(annotation, specific, userClass));
+        return methods.computeIfAbsent(
+                new MethodClassKey(specific, userClass),
+                key -> found(specific, operations.resolve(declared(annotation, specific, userClass))));
     }
 
-    private static @Nullable IdempotentMethod found(Method specific, ResolvedOperation resolved) {
+    private static Optional<IdempotentMethod> found(Method specific, ResolvedOperation resolved) {
         return resolved.off()
-                ? null
-                : new IdempotentMethod(
-                        specific, resolved.settings(), resolved.keyRequired(), resolved.fingerprintScheme());
+                ? Optional.empty()
+                : Optional.of(new IdempotentMethod(
+                        specific, resolved.settings(), resolved.keyRequired(), resolved.fingerprintScheme()));
     }
 
     /** An annotation on the class means its handlers of requests that change something. */
@@ -101,16 +107,8 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         return handlers.isHandler(specific, userClass) && !handlers.isSafe(specific, userClass);
     }
 
-    private ResolvedOperation resolve(Idempotent annotation, Method specific, Class<?> userClass) {
-        return operations.resolve(declared(annotation, specific, userClass));
-    }
-
     private DeclaredOperation declared(Idempotent annotation, Method specific, Class<?> userClass) {
         return DeclaredOperation.of(annotation, specific, userClass, environment::resolveRequiredPlaceholders);
-    }
-
-    private boolean isSwitchedOff() {
-        return properties.mode() == Mode.OFF || !properties.web().enabled();
     }
 
     @Override
@@ -192,8 +190,8 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
                 DeclaredOperation other = withDefaultName.putIfAbsent(operation.name(), operation);
                 if (other != null && !isSameMethod(operation, other)) {
                     throw new IdempotencyConfigurationException(
-                            "Two operations would have the name " + operation.name() + ": " + other.place() + " and "
-                                    + operation.place() + ", and share their records",
+                            "Two operations would have the name " + operation.name() + " and share their records: "
+                                    + other.method() + " and " + operation.method(),
                             "Give one of them a name: @Idempotent(operation = \"…\"). To share records, name both.");
                 }
             }
@@ -206,13 +204,20 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
 
         void resolveAndReport() {
             Set<String> reported = new HashSet<>();
-            byName.values().stream()
-                    .flatMap(Set::stream)
-                    .filter(operation ->
-                            operation.method() == null || properties.web().enabled())
-                    .map(operations::resolve)
-                    .filter(resolved -> reported.add(resolved.line()))
-                    .forEach(resolved -> resolved.report(log));
+            for (DeclaredOperation operation :
+                    byName.values().stream().flatMap(Set::stream).toList()) {
+                Method method = operation.method();
+                if (method != null && !properties.web().enabled()) {
+                    continue;
+                }
+                ResolvedOperation resolved = operations.resolve(operation);
+                if (method != null) {
+                    methods.put(new MethodClassKey(method, operation.targetClass()), found(method, resolved));
+                }
+                if (reported.add(resolved.line())) {
+                    resolved.report(log);
+                }
+            }
         }
     }
 

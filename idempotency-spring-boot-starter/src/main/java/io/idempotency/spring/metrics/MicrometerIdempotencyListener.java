@@ -1,0 +1,89 @@
+package io.idempotency.spring.metrics;
+
+import io.idempotency.spi.IdempotencyListener;
+import io.idempotency.spi.RecordId;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Counts what the engine does. Tags are operations and outcomes, never keys.
+ *
+ * <ul>
+ *   <li>{@code idempotency.requests} by operation and outcome: every call
+ *   <li>{@code idempotency.takeovers} by operation: abandoned records that were taken over
+ *   <li>{@code idempotency.lease.lost} by operation: attempts that no longer owned their key
+ *   <li>{@code idempotency.complete.failed} by operation: results that could not be stored
+ *   <li>{@code idempotency.unique.conflicts} by operation: other attempts found when a key was recorded
+ *   <li>{@code idempotency.outside.transaction} by operation: work outside the transaction of its operation
+ *   <li>{@code idempotency.purged}: expired records that were removed
+ * </ul>
+ *
+ * @since 0.1.0
+ */
+public final class MicrometerIdempotencyListener implements IdempotencyListener {
+
+    private final MeterRegistry registry;
+    private final Map<String, Map<String, Counter>> requests = new ConcurrentHashMap<>();
+    private final Counter purged;
+
+    public MicrometerIdempotencyListener(MeterRegistry registry) {
+        this.registry = registry;
+        this.purged = Counter.builder("idempotency.purged")
+                .description("Expired records that were removed")
+                .register(registry);
+    }
+
+    @Override
+    public void onCallEnded(String operation, String outcome, Duration elapsed) {
+        requests.computeIfAbsent(operation, name -> new ConcurrentHashMap<>())
+                .computeIfAbsent(
+                        outcome,
+                        ending -> Counter.builder("idempotency.requests")
+                                .description("Calls of idempotent operations")
+                                .tag("operation", operation)
+                                .tag("outcome", ending)
+                                .register(registry))
+                .increment();
+    }
+
+    @Override
+    public void onTakeover(String operation, RecordId id, long token) {
+        count("idempotency.takeovers", "Abandoned records that were taken over", operation);
+    }
+
+    @Override
+    public void onLeaseLost(String operation, RecordId id) {
+        count("idempotency.lease.lost", "Attempts that found that they no longer own their key", operation);
+    }
+
+    @Override
+    public void onCompletionFailed(String operation, RecordId id, Throwable failure) {
+        count("idempotency.complete.failed", "Results that could not be stored", operation);
+    }
+
+    @Override
+    public void onConflict(String operation, RecordId id) {
+        count("idempotency.unique.conflicts", "Other attempts found when a key was recorded", operation);
+    }
+
+    @Override
+    public void onWorkOutsideTransaction(String operation, String what) {
+        count("idempotency.outside.transaction", "Work outside the transaction of its operation", operation);
+    }
+
+    @Override
+    public void onPurged(int records) {
+        purged.increment(records);
+    }
+
+    private void count(String name, String description, String operation) {
+        Counter.builder(name)
+                .description(description)
+                .tag("operation", operation)
+                .register(registry)
+                .increment();
+    }
+}
