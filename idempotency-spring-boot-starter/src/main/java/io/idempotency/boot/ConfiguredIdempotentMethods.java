@@ -146,6 +146,9 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
             }
             covered.forEach(method -> annotated.putIfAbsent(method, onType));
         }
+        if (protects) {
+            handlers.checkGate(bean.name(), bean.userClass());
+        }
         return annotated;
     }
 

@@ -14,6 +14,13 @@ interface HandlerMethods {
     /** Why other methods cannot be protected. */
     String limitation();
 
+    /**
+     * Fails if calls of the bean's handlers do not pass the gate.
+     *
+     * @throws IdempotencyConfigurationException if the bean is not proxied
+     */
+    void checkGate(String beanName, Class<?> userClass);
+
     /** An application without a servlet stack. */
     HandlerMethods NONE = new HandlerMethods() {
         @Override
@@ -31,5 +38,8 @@ interface HandlerMethods {
             return "this application has no servlet-based Spring MVC, whose controller methods are the only ones that this version"
                     + " protects by annotation";
         }
+
+        @Override
+        public void checkGate(String beanName, Class<?> userClass) {}
     };
 }

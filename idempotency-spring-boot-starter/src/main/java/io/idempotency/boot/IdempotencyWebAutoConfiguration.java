@@ -1,18 +1,35 @@
 package io.idempotency.boot;
 
 import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.spring.web.IdempotencyFilter;
+import io.idempotency.spring.web.IdempotencyGateAdvisor;
+import io.idempotency.spring.web.ReplayExceptionResolver;
+import io.idempotency.spring.web.StatusPolicy;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import java.util.EnumSet;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.MessageSource;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /**
- * Auto-configuration for HTTP requests to servlet-based Spring MVC.
+ * Auto-configuration for HTTP requests to servlet-based Spring MVC: the filter, and the gate around annotated controller methods.
  *
  * @since 0.1.0
  */
@@ -23,7 +40,51 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMappi
 public final class IdempotencyWebAutoConfiguration {
 
     @Bean
-    HandlerMethods idempotencyHandlerMethods(ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
-        return new MvcHandlerMethods(mappings::stream);
+    HandlerMethods idempotencyHandlerMethods(
+            ConfigurableListableBeanFactory beanFactory, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+        return new MvcHandlerMethods(beanFactory, mappings::stream);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = "idempotency.web.enabled", matchIfMissing = true)
+    static class Protection {
+
+        @Bean
+        @ConditionalOnMissingBean(
+                value = IdempotencyFilter.class,
+                parameterizedContainer = FilterRegistrationBean.class)
+        FilterRegistrationBean<IdempotencyFilter> idempotencyFilter(
+                IdempotencyEngine engine,
+                IdempotentMethods methods,
+                ConfigurableListableBeanFactory beanFactory,
+                Environment environment,
+                IdempotencyProperties properties,
+                MessageSource messages,
+                ObjectProvider<KeyScopeResolver> scopeResolver,
+                ObjectProvider<StatusPolicy> statusPolicy) {
+            WebConfigurer web = new WebConfigurer(properties.web(), beanFactory, environment);
+            IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory)
+                    .settings(web.settings())
+                    .messages(messages);
+            scopeResolver.ifAvailable(builder::scopeResolver);
+            statusPolicy.ifAvailable(builder::statusPolicy);
+            FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(builder.build());
+            registration.setOrder(web.order());
+            registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
+            return registration;
+        }
+
+        // Infrastructure, so that Spring Boot's own proxy creator applies it, with and without AspectJ's weaver.
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static IdempotencyGateAdvisor idempotencyGate(
+                ObjectProvider<FilterRegistrationBean<IdempotencyFilter>> filter) {
+            return new IdempotencyGateAdvisor(() -> filter.getObject().getFilter());
+        }
+
+        @Bean
+        ReplayExceptionResolver idempotencyReplayExceptionResolver() {
+            return new ReplayExceptionResolver();
+        }
     }
 }

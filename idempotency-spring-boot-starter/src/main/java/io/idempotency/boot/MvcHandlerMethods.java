@@ -1,13 +1,21 @@
 package io.idempotency.boot;
 
 import io.idempotency.spring.aop.IdempotentAnnotations;
+import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -22,10 +30,13 @@ final class MvcHandlerMethods implements HandlerMethods {
     private static final Set<RequestMethod> SAFE =
             Set.of(RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS, RequestMethod.TRACE);
 
+    private final ConfigurableListableBeanFactory beanFactory;
     private final Supplier<Map<MethodClassKey, Boolean>> safeByHandler;
 
     /** @param mappings asked once, when all of them have found their handlers */
-    MvcHandlerMethods(Supplier<Stream<RequestMappingInfoHandlerMapping>> mappings) {
+    MvcHandlerMethods(
+            ConfigurableListableBeanFactory beanFactory, Supplier<Stream<RequestMappingInfoHandlerMapping>> mappings) {
+        this.beanFactory = beanFactory;
         this.safeByHandler = SingletonSupplier.of(() -> safeByHandler(mappings.get()));
     }
 
@@ -63,5 +74,32 @@ final class MvcHandlerMethods implements HandlerMethods {
     @Override
     public String limitation() {
         return "it is no controller method of Spring MVC, and this version protects only these by annotation";
+    }
+
+    // A bean that is created later is proxied by the same creator.
+    @Override
+    public void checkGate(String beanName, Class<?> userClass) {
+        Object bean = beanFactory.containsSingleton(beanName) ? beanFactory.getSingleton(beanName) : null;
+        boolean proxied = bean == null || bean instanceof ScopedObject
+                ? beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+                : passesGate(bean);
+        if (!proxied) {
+            throw new IdempotencyConfigurationException(
+                    "@Idempotent on " + userClass.getName() + " would not protect it: bean '" + beanName
+                            + "' is not proxied",
+                    "Remove spring.aop.auto=false, or exclude no AopAutoConfiguration; and let no BeanPostProcessor need this bean.");
+        }
+    }
+
+    private static boolean passesGate(Object bean) {
+        Object current = bean;
+        while (current instanceof Advised proxy) {
+            if (Arrays.stream(proxy.getAdvisors()).anyMatch(IdempotencyGateAdvisor.class::isInstance)) {
+                return true;
+            }
+            current = AopProxyUtils.getSingletonTarget(current);
+        }
+        // An opaque proxy does not tell its advisors.
+        return current != null && AopUtils.isAopProxy(current);
     }
 }

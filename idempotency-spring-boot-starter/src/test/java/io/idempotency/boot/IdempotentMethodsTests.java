@@ -23,6 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -41,6 +42,7 @@ import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 class IdempotentMethodsTests {
 
     private static final AutoConfigurations AUTO_CONFIGURATIONS = AutoConfigurations.of(
+            AopAutoConfiguration.class,
             IdempotencyAutoConfiguration.class,
             IdempotencyDisabledAutoConfiguration.class,
             IdempotencyInMemoryAutoConfiguration.class,
@@ -344,6 +346,30 @@ class IdempotentMethodsTests {
                         .contains(PaymentController.class.getName() + ".pay", "no servlet-based Spring MVC");
                 assertThat(analysis.getAction()).contains("IdempotencyTemplate");
             });
+        }
+
+        // Case 146.
+        @Test
+        void aBeanThatIsNotProxied() {
+            web.withBean(PaymentController.class)
+                    .withPropertyValues("spring.aop.auto=false")
+                    .run(context -> {
+                        FailureAnalysis analysis = StartupFailures.analysisOf(context);
+                        assertThat(analysis.getDescription())
+                                .startsWith("@Idempotent on " + PaymentController.class.getName())
+                                .contains("is not proxied");
+                        assertThat(analysis.getAction()).contains("spring.aop.auto");
+                    });
+        }
+
+        // Case 146.
+        @Test
+        void aLazyBeanThatWillNotBeProxied() {
+            web.withBean(PaymentController.class, PaymentController::new, definition -> definition.setLazyInit(true))
+                    .withPropertyValues("spring.aop.auto=false")
+                    .run(context -> assertThat(
+                                    StartupFailures.analysisOf(context).getDescription())
+                            .contains("is not proxied"));
         }
 
         // Case 145.

@@ -1,0 +1,86 @@
+package io.idempotency.boot;
+
+import io.idempotency.boot.IdempotencyProperties.Web;
+import io.idempotency.boot.IdempotencyProperties.Web.Anonymous;
+import io.idempotency.spring.web.WebSettings;
+import io.idempotency.spring.web.WebSettings.AnonymousCallers;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/** What the filter is told, by the properties and by whether Spring Security is there. */
+final class WebConfigurer {
+
+    private static final Logger log = LoggerFactory.getLogger(WebConfigurer.class);
+
+    private static final String SECURITY_FILTER_CHAIN = "org.springframework.security.web.SecurityFilterChain";
+    private static final int DEFAULT_SECURITY_ORDER = -100;
+
+    private final Web properties;
+    private final Environment environment;
+    private final boolean secured;
+
+    WebConfigurer(Web properties, ListableBeanFactory beanFactory, Environment environment) {
+        this.properties = properties;
+        this.environment = environment;
+        this.secured = isSecured(beanFactory);
+    }
+
+    private static boolean isSecured(ListableBeanFactory beanFactory) {
+        try {
+            Class<?> chain = ClassUtils.forName(SECURITY_FILTER_CHAIN, WebConfigurer.class.getClassLoader());
+            return beanFactory.getBeanNamesForType(chain, true, false).length > 0;
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
+    }
+
+    WebSettings settings() {
+        try {
+            return new WebSettings(
+                    properties.header(),
+                    properties.maxRequestSize(),
+                    properties.maxResponseSize(),
+                    properties.maxSpillSize(),
+                    anonymous(),
+                    properties.replayedHeader(),
+                    properties.replayHeaders(),
+                    properties.problemTypeBase());
+        } catch (IllegalArgumentException e) {
+            throw new IdempotencyConfigurationException(
+                    "idempotency.web.replay-headers is '" + String.join(",", properties.replayHeaders())
+                            + "' and cannot be used: " + e.getMessage(),
+                    "Remove that header.",
+                    e);
+        }
+    }
+
+    private AnonymousCallers anonymous() {
+        Anonymous chosen = properties.anonymous();
+        if (chosen != null) {
+            return chosen == Anonymous.REFUSE ? AnonymousCallers.REFUSE : AnonymousCallers.SHARE;
+        }
+        if (secured) {
+            return AnonymousCallers.REFUSE;
+        }
+        log.warn(
+                "Without Spring Security all callers of an operation share one key space: whoever sends another caller's key and"
+                        + " payload gets his result. Set idempotency.web.anonymous=share if that is right, or refuse");
+        return AnonymousCallers.SHARE;
+    }
+
+    /** Behind Spring Security: before it nobody is authenticated, and what it refuses would have been seen. */
+    int order() {
+        int security = environment.getProperty("spring.security.filter.order", Integer.class, DEFAULT_SECURITY_ORDER);
+        if (secured && properties.order() <= security) {
+            throw IdempotencyConfigurationException.ofProperty(
+                    "idempotency.web.order",
+                    properties.order(),
+                    "is not behind Spring Security, whose filters have the order " + security,
+                    "Set a larger number.");
+        }
+        return properties.order();
+    }
+}
