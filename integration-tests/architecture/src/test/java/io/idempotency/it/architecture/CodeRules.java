@@ -16,7 +16,10 @@ import java.util.stream.Collectors;
 /** Rules for every published class. */
 final class CodeRules {
 
+    /** A qualifier is called after the type that it qualifies. */
     static final ArchRule namesSayTheRole = noClasses()
+            .that()
+            .areNotAnnotations()
             .should()
             .haveNameMatching(".*(Manager|Helper|Impl|Utils?)")
             .because("a name says the role, not the pattern");
