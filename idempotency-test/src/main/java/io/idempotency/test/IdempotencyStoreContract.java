@@ -202,7 +202,7 @@ public abstract class IdempotencyStoreContract {
             // Letters in both cases, what paddings consist of, and both ends of the range, first in front and then at
             // the end.
             for (int position : new int[] {0, 15, 16, RecordId.LENGTH - 1}) {
-                for (int value : new int[] {'a', 'A', 'k', 'K', ' ', 0, 0x7f, 0x80, 0xff}) {
+                for (int value : new int[] {'a', 'A', 'k', 'K', ' ', '\t', 0, 0x7f, 0x80, 0xff}) {
                     byte[] bytes = random.clone();
                     bytes[position] = (byte) value;
                     ids.add(RecordId.ofBytes(bytes));
