@@ -16,22 +16,39 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The smallest thing that takes part in transactions: shows that the contract can be satisfied. A claim holds its key until its
- * transaction ends; results and business rows are written at commit.
+ * transaction ends; results and business rows are written at commit. With a flaw it shows what the contract finds.
  */
 final class InMemoryTransactions implements TransactionalStoreFixture, TransactionalStore, PurgeableStore {
 
+    static final Duration LOCK_WAIT = Duration.ofMillis(200);
+
+    private final @Nullable TransactionFlaw flaw;
     private final MutableClock clock = new MutableClock();
     private final InMemoryIdempotencyStore records =
             new InMemoryIdempotencyStore(clock::nanoTime, Clock.systemUTC(), 10_000, 64_000_000);
     private final ThreadLocal<RunningTransaction> current = new ThreadLocal<>();
     private final Map<RecordId, RunningTransaction> holders = new HashMap<>();
     private final List<String> rows = new ArrayList<>();
+    private final Set<RecordId> everDone = new HashSet<>();
+
+    InMemoryTransactions() {
+        this(null);
+    }
+
+    InMemoryTransactions(@Nullable TransactionFlaw flaw) {
+        this.flaw = flaw;
+    }
 
     @Override
     public TransactionalStore store() {
@@ -62,7 +79,9 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
     }
 
     private synchronized void end(RunningTransaction transaction, boolean committed) {
-        holders.values().removeIf(holder -> holder == transaction);
+        if (committed || flaw != TransactionFlaw.ROLLBACK_KEEPS_THE_KEY) {
+            holders.values().removeIf(holder -> holder == transaction);
+        }
         if (committed) {
             rows.addAll(transaction.rows);
             transaction.writes.forEach(Runnable::run);
@@ -100,8 +119,34 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
     }
 
     @Override
-    public synchronized ClaimResult claimInOpenTransaction(ClaimRequest request) {
+    public ClaimResult claimInOpenTransaction(ClaimRequest request) {
+        if (flaw == TransactionFlaw.CLAIM_NEEDS_NO_TRANSACTION && current.get() == null) {
+            return new ClaimResult.Claimed(new Lease(request, 1), false);
+        }
         RunningTransaction transaction = running();
+        if (flaw == TransactionFlaw.CLAIM_WAITS) {
+            waitForOthers(request.id(), transaction);
+        }
+        ClaimResult answer = claim(request, transaction);
+        if (flaw == TransactionFlaw.REFUSAL_MARKS_FOR_ROLLBACK && !(answer instanceof ClaimResult.Claimed)) {
+            transaction.rollbackOnly = true;
+        }
+        return answer;
+    }
+
+    private void waitForOthers(RecordId id, @Nullable RunningTransaction self) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < LOCK_WAIT.toNanos()) {
+            synchronized (this) {
+                if (holders.getOrDefault(id, self) == self) {
+                    return;
+                }
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private synchronized ClaimResult claim(ClaimRequest request, RunningTransaction transaction) {
         Optional<IdempotencyRecord> found = records.find(request.id());
         if (found.isPresent() && found.get().done()) {
             return found.get().asClaimResult();
@@ -111,19 +156,25 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
         }
         boolean takeover = found.isPresent()
                 && found.get().abandoned()
-                && request.takeOverFrom() != null
-                && request.takeOverFrom().equals(found.get().owner());
+                && (flaw == TransactionFlaw.TAKEOVER_WITHOUT_A_NAME
+                        || Objects.equals(request.takeOverFrom(), found.get().owner()));
         if (found.isPresent() && !takeover) {
             return found.get().asClaimResult();
         }
-        holders.put(request.id(), transaction);
+        if (flaw != TransactionFlaw.CLAIM_HOLDS_NOTHING) {
+            holders.put(request.id(), transaction);
+        }
         return new ClaimResult.Claimed(new Lease(request, takeover ? found.get().token() + 1 : 1), takeover);
     }
 
     @Override
     public synchronized WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention) {
         RunningTransaction transaction = running();
-        if (records.find(lease.id()).filter(IdempotencyRecord::done).isPresent()) {
+        if (records.find(lease.id()).filter(IdempotencyRecord::done).isPresent()
+                && flaw != TransactionFlaw.COMPLETION_DOES_NOT_LOOK) {
+            return WriteOutcome.LOST;
+        }
+        if (flaw == TransactionFlaw.EXPIRED_RESULT_BLOCKS_UNTIL_PURGED && everDone.contains(lease.id())) {
             return WriteOutcome.LOST;
         }
         ClaimRequest claim = lease.request();
@@ -136,17 +187,28 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
                 claim.lease(),
                 retention,
                 claim.takeOverFrom());
-        transaction.writes.add(() -> records.recordDone(write, result));
+        if (flaw == TransactionFlaw.RESULT_IS_WRITTEN_AT_ONCE) {
+            records.recordDone(write, result);
+        } else {
+            transaction.writes.add(() -> records.recordDone(write, result));
+        }
         return WriteOutcome.APPLIED;
     }
 
     @Override
-    public void afterRollback(Lease lease) {}
+    public synchronized void afterRollback(Lease lease) {
+        if (flaw == TransactionFlaw.ROLLBACK_KEEPS_THE_KEY) {
+            holders.remove(lease.id());
+        }
+    }
 
     @Override
     public CommitProbe probe(Lease lease) {
+        if (flaw == TransactionFlaw.PROBE_GUESSES) {
+            return records.find(lease.id()).isPresent() ? CommitProbe.COMMITTED : CommitProbe.ROLLED_BACK;
+        }
         long start = System.nanoTime();
-        while (System.nanoTime() - start < 200_000_000) {
+        while (System.nanoTime() - start < LOCK_WAIT.toNanos()) {
             synchronized (this) {
                 if (!holders.containsKey(lease.id())) {
                     return records.find(lease.id())
@@ -157,19 +219,23 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
                             : CommitProbe.ROLLED_BACK;
                 }
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(1_000_000);
         }
         return CommitProbe.UNKNOWN;
     }
 
     @Override
     public synchronized ClaimResult tryClaim(ClaimRequest request) {
-        return inProgress(request.id()).orElseGet(() -> records.tryClaim(request));
+        return flaw == TransactionFlaw.LEASED_CLAIM_SEES_NO_TRANSACTION
+                ? records.tryClaim(request)
+                : inProgress(request.id()).orElseGet(() -> records.tryClaim(request));
     }
 
     @Override
     public synchronized ClaimResult recordDone(ClaimRequest request, StoredResult result) {
-        return inProgress(request.id()).orElseGet(() -> records.recordDone(request, result));
+        return flaw == TransactionFlaw.RECORD_DONE_SEES_NO_TRANSACTION
+                ? records.recordDone(request, result)
+                : inProgress(request.id()).orElseGet(() -> records.recordDone(request, result));
     }
 
     private Optional<ClaimResult> inProgress(RecordId id) {
@@ -181,7 +247,10 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
 
     @Override
     public synchronized WriteOutcome complete(Lease lease, StoredResult result, Duration retention) {
-        refuseWhileHeld(lease.id());
+        if (flaw != TransactionFlaw.ZOMBIE_COMPLETES_DURING_A_TAKEOVER) {
+            refuseWhileHeld(lease.id());
+        }
+        everDone.add(lease.id());
         return records.complete(lease, result, retention);
     }
 
@@ -203,13 +272,22 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
     }
 
     @Override
-    public synchronized boolean forget(RecordId id) {
-        refuseWhileHeld(id);
-        return records.forget(id);
+    public boolean forget(RecordId id) {
+        if (flaw == TransactionFlaw.FORGET_WAITS) {
+            waitForOthers(id, null);
+        }
+        synchronized (this) {
+            refuseWhileHeld(id);
+            return records.forget(id);
+        }
     }
 
     @Override
-    public int purgeExpired(int batchSize) {
+    public synchronized int purgeExpired(int batchSize) {
+        everDone.clear();
+        if (flaw == TransactionFlaw.PURGE_FORGETS_WHO_HOLDS) {
+            holders.clear();
+        }
         return records.purgeExpired(batchSize);
     }
 
