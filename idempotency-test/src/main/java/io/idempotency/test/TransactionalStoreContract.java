@@ -225,18 +225,19 @@ public abstract class TransactionalStoreContract {
         @ValueSource(booleans = {false, true})
         void concurrentClaimIsRefusedAtOnce(boolean serializable) {
             RecordId id = freshId();
+            String row = freshRow();
 
             try (OpenTransaction first = open(serializable)) {
                 Lease lease = claimIn(first, exactlyOnce(id), serializable);
-                assertBusyAtOnce(() -> execute(exactlyOnce(id), "second", serializable));
+                assertBusyAtOnce(() -> execute(exactlyOnce(id), row, serializable));
                 completeIn(first, lease, "first");
-                assertBusyAtOnce(() -> execute(exactlyOnce(id), "second", serializable));
+                assertBusyAtOnce(() -> execute(exactlyOnce(id), row, serializable));
                 first.commit();
             }
 
-            assertThat(execute(exactlyOnce(id), "second", serializable)).isInstanceOf(ClaimResult.Done.class);
+            assertThat(execute(exactlyOnce(id), row, serializable)).isInstanceOf(ClaimResult.Done.class);
             assertReplays(id, "first");
-            assertThat(fixture().businessRows("second")).isZero();
+            assertThat(fixture().businessRows(row)).isZero();
         }
 
         @ParameterizedTest
