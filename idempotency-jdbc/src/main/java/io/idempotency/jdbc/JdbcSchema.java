@@ -1,0 +1,219 @@
+package io.idempotency.jdbc;
+
+import io.idempotency.Guarantee;
+import io.idempotency.StoreUnavailableException;
+import io.idempotency.spi.ClaimRequest;
+import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.Lease;
+import io.idempotency.spi.Owner;
+import io.idempotency.spi.RecordId;
+import io.idempotency.spi.StoredResult;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The table of a {@link JdbcIdempotencyStore}: creates it, and checks at start what would otherwise fail at the first call.
+ *
+ * <p>Every method throws {@link StoreUnavailableException} where the database cannot be reached and
+ * {@link UnsupportedDatabaseException} where it is not one that the store works on.
+ *
+ * @since 0.1.0
+ */
+public final class JdbcSchema {
+
+    private static final String FOLDER = "io/idempotency/jdbc/";
+
+    private static final int CREATIONS = 3;
+
+    private static final int LARGE_RESULT = 70_000;
+
+    private static final String COPY = "insert into %1$s (id, %2$s) select id, %2$s from %1$s where id = ?";
+
+    private final JdbcIdempotencyStore store;
+    private final TableName table;
+
+    JdbcSchema(JdbcIdempotencyStore store, TableName table) {
+        this.store = store;
+        this.table = table;
+    }
+
+    /** The script that makes the table, on the class path; with the name {@code idempotency_record} in it. */
+    public String location() {
+        return FOLDER + "schema-" + platform() + ".sql";
+    }
+
+    /** The same as a migration for Flyway or Liquibase, on the class path. */
+    public String migrationLocation() {
+        return FOLDER + "migration/" + platform() + "/V1__idempotency_record.sql";
+    }
+
+    private String platform() {
+        return store.database().dialect().platform();
+    }
+
+    /**
+     * Makes the table, under the name that the store uses, if it is not there. Several nodes may do so at once.
+     *
+     * @throws UnusableTableException if the database refuses it
+     */
+    public void createIfMissing() {
+        store.own("Creating table " + table.text(), (dialect, session) -> {
+            for (int creation = 1; !exists(session); creation++) {
+                try {
+                    create(session);
+                } catch (SQLException e) {
+                    // Two that create the same table at once can meet in the catalog, whatever "if not exists" says.
+                    if (creation == CREATIONS) {
+                        throw unusable(session, e);
+                    }
+                }
+            }
+            return true;
+        });
+    }
+
+    private boolean exists(Session session) {
+        try (PreparedStatement statement = session.prepare("select 1 from " + table.text() + " where 1 = 0")) {
+            statement.executeQuery().close();
+            return true;
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    private void create(Session session) throws SQLException {
+        for (String statement : table.inScript(read(location())).split(";", -1)) {
+            if (!statement.isBlank()) {
+                try (PreparedStatement prepared = session.prepare(statement)) {
+                    prepared.execute();
+                }
+            }
+        }
+    }
+
+    private static String read(String location) {
+        try (InputStream script = JdbcSchema.class.getClassLoader().getResourceAsStream(location)) {
+            if (script == null) {
+                throw new IllegalStateException("The class path lacks " + location);
+            }
+            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read " + location, e);
+        }
+    }
+
+    /**
+     * Writes, reads, changes and removes a record in a transaction that is rolled back.
+     *
+     * @throws UnusableTableException if one of that is not possible, or if the table accepts the same id twice
+     */
+    public void verify() {
+        store.own("Checking table " + table.text(), (dialect, session) -> {
+            Optional<String> flaw;
+            try {
+                flaw = session.rolledBack(trial -> trial(dialect, trial));
+            } catch (SQLException e) {
+                throw unusable(session, e);
+            }
+            if (flaw.isPresent()) {
+                throw new UnusableTableException(advice(session, flaw.get()), null);
+            }
+            return true;
+        });
+    }
+
+    /** What is wrong with the table. */
+    private Optional<String> trial(Dialect dialect, Session session) throws SQLException {
+        UUID random = UUID.randomUUID();
+        ClaimRequest request = new ClaimRequest(
+                RecordId.of("trial", "", random.toString()),
+                "o".repeat(190),
+                Guarantee.AT_LEAST_ONCE,
+                new Owner(random),
+                new Fingerprint("s".repeat(32), "d".repeat(64)),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                null);
+        StoredResult result = StoredResult.value("trial", new byte[LARGE_RESULT]);
+        dialect.claimInOpen(session, request);
+        dialect.completeInTransaction(session, new Lease(request, 1), Entry.done(request, result, request.retention()));
+        Row row = dialect.read(session, request.id());
+        if (row == null || !Objects.equals(row.toRecord().result(), result)) {
+            return Optional.of("does not give back what is stored in it");
+        }
+        if (!dialect.remove(session, request.id())) {
+            return Optional.of("keeps what is removed from it");
+        }
+        dialect.claimInOpen(session, request);
+        dialect.completeInTransaction(session, new Lease(request, 1), Entry.done(request, result, request.retention()));
+        return acceptsTwice(session, request.id())
+                ? Optional.of("accepts the same id twice: id has to be its primary key")
+                : Optional.empty();
+    }
+
+    private boolean acceptsTwice(Session session, RecordId id) throws SQLException {
+        try (PreparedStatement statement = session.prepare(COPY.formatted(table.text(), Row.COLUMNS))) {
+            statement.setBytes(1, id.bytes());
+            statement.executeUpdate();
+            return true;
+        } catch (SQLException e) {
+            if (SqlFailures.isDuplicate(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private SQLException unusable(Session session, SQLException failure) throws SQLException {
+        String flaw = flaw(failure);
+        if (flaw == null && SqlFailures.outside("", failure) instanceof StoreUnavailableException) {
+            return failure;
+        }
+        throw new UnusableTableException(
+                advice(session, flaw == null ? "cannot be used (SQLSTATE " + failure.getSQLState() + ")" : flaw),
+                failure);
+    }
+
+    private static @Nullable String flaw(SQLException failure) {
+        return switch (String.valueOf(failure.getSQLState())) {
+            case "42P01", "42S02", "42S03", "42S04" -> "is missing";
+            case "3F000", "90079" -> "is in a schema that does not exist";
+            case "42501", "90096" -> "may not be used by this user, who lacks a right on it or on its schema";
+            case "42601", "42000", "42001" -> "has a name that means something else in SQL";
+            case "42703", "42S22" -> "lacks a column";
+            case "42P10" -> "has no primary key on its column id";
+            default -> null;
+        };
+    }
+
+    private String advice(Session session, String flaw) throws SQLException {
+        Connection connection = session.connection();
+        String name = table.text();
+        String schema = name.contains(".") ? name.substring(0, name.indexOf('.')) : connection.getSchema();
+        return "Table " + name + " (schema " + schema + ", user "
+                + connection.getMetaData().getUserName() + ", "
+                + store.database().dialect().name() + ") " + flaw + ". To create it:"
+                + "\n - set idempotency.jdbc.initialize-schema=always, or"
+                + "\n - run " + location() + " of the jar idempotency-jdbc, or"
+                + "\n - with Flyway, copy " + migrationLocation()
+                + " of that jar to your migrations, under your next version, or"
+                + "\n - with Liquibase, add <sqlFile path=\"" + migrationLocation() + "\"/> to a change set."
+                + "\nThe user needs SELECT, INSERT, UPDATE and DELETE on it.";
+    }
+
+    /** Settings of the database that weaken the durability of a commit, each with its consequence; empty for none. */
+    public List<String> durabilityWarnings() {
+        return store.own("Reading the settings of the database", Dialect::durabilityWarnings);
+    }
+}

@@ -1,0 +1,117 @@
+package io.idempotency.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** A database for one test class, with the table of the store and one of the application. */
+final class TestDatabase implements AutoCloseable {
+
+    private final String url;
+    private final List<HikariDataSource> pools = new ArrayList<>();
+    private final HikariDataSource pool;
+
+    private TestDatabase(String url) {
+        this.url = url;
+        this.pool = pool(config -> config.setMaximumPoolSize(16));
+        JdbcIdempotencyStore.builder(pool).build().schema().createIfMissing();
+        execute("create table business (text varchar(100) not null)");
+    }
+
+    static TestDatabase h2() {
+        return h2("");
+    }
+
+    static TestDatabase h2(String options) {
+        return new TestDatabase("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1" + options);
+    }
+
+    static TestDatabase postgreSql() {
+        return new TestDatabase(PostgresServer.get().newDatabase());
+    }
+
+    static TestDatabase of(String product) {
+        return switch (product) {
+            case "H2" -> h2();
+            case "PostgreSQL" -> postgreSql();
+            default -> throw new IllegalArgumentException(product);
+        };
+    }
+
+    boolean isH2() {
+        return url.startsWith("jdbc:h2:");
+    }
+
+    String url() {
+        return url;
+    }
+
+    HikariDataSource pool() {
+        return pool;
+    }
+
+    /** Another pool on it, closed with it. */
+    HikariDataSource pool(Consumer<HikariConfig> settings) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        if (isH2()) {
+            config.setUsername("sa");
+        }
+        config.setMinimumIdle(0);
+        settings.accept(config);
+        HikariDataSource created = new HikariDataSource(config);
+        pools.add(created);
+        return created;
+    }
+
+    /** A connection that belongs to no pool. */
+    Connection connect() {
+        try {
+            return isH2() ? DriverManager.getConnection(url, "sa", "") : DriverManager.getConnection(url);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    void execute(String sql) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long number(String sql) {
+        try (Connection connection = connect()) {
+            return number(connection, sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static long number(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getLong(1);
+        }
+    }
+
+    long businessRows(String text) {
+        return number("select count(*) from business where text = '" + text + "'");
+    }
+
+    @Override
+    public void close() {
+        pools.forEach(HikariDataSource::close);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.idempotency.jdbc;
+
+import org.jspecify.annotations.NullMarked;
