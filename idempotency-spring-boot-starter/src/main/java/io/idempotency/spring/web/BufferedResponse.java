@@ -14,9 +14,9 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +29,9 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     private static final Pattern CHARSET =
             Pattern.compile(";\\s*charset\\s*=\\s*(\"[^\"]*\"|[^;]*)", Pattern.CASE_INSENSITIVE);
+
+    private static final Set<String> CONTENT =
+            Set.of("Content-Encoding", "Content-Language", "Content-Range", "Content-Disposition");
 
     private final String replayedHeader;
     private final Before before;
@@ -354,7 +357,8 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             headers.add(new Header("Content-Language", language));
         }
         String coding = getHeader("Content-Encoding");
-        if (withBody && coding != null) {
+        // From before the handler it is the promise of a filter that encodes what is sent, not what the body is.
+        if (withBody && coding != null && !before.has("Content-Encoding")) {
             headers.add(new Header("Content-Encoding", coding));
         }
         return new StoredResponse(
@@ -387,6 +391,16 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         text = null;
         committed = false;
         suspended = false;
+    }
+
+    /** Forgets everything that describes a body; other headers of whoever was asked before the handler stay. */
+    void discardContent() {
+        List<Header> others = new Before(real()).headers;
+        discard();
+        others.stream()
+                .filter(header -> CONTENT.stream().noneMatch(header.name()::equalsIgnoreCase))
+                .filter(header -> !before.headers.contains(header))
+                .forEach(header -> real().addHeader(header.name(), header.value()));
     }
 
     /** Makes the response what it was before the handler. */
@@ -508,13 +522,14 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             status = response.getStatus();
             contentType = response.getContentType();
             for (String name : response.getHeaderNames()) {
-                Collection<String> values = isContent(name) ? List.of() : response.getHeaders(name);
-                values.forEach(value -> headers.add(new Header(name, value)));
+                if (!name.equalsIgnoreCase("Content-Type") && !name.equalsIgnoreCase("Content-Length")) {
+                    response.getHeaders(name).forEach(value -> headers.add(new Header(name, value)));
+                }
             }
         }
 
-        private static boolean isContent(String name) {
-            return name.equalsIgnoreCase("Content-Type") || name.equalsIgnoreCase("Content-Length");
+        boolean has(String name) {
+            return headers.stream().anyMatch(header -> header.name().equalsIgnoreCase(name));
         }
 
         void restore(HttpServletResponse response) {

@@ -39,7 +39,6 @@ final class CachedRequest extends HttpServletRequestWrapper {
     private final byte[] body;
     private final Kind kind;
     private final List<Part> parts;
-    private boolean askedForAsync;
     private boolean startedAsync;
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
@@ -90,7 +89,7 @@ final class CachedRequest extends HttpServletRequestWrapper {
         } catch (IllegalStateException e) {
             // Without a cause: multipart requests are not configured, and the body is still there.
             return e.getCause() == null ? new CachedRequest(request, Kind.RAW, bytes(request, limit), List.of()) : null;
-        } catch (ServletException e) {
+        } catch (ServletException | IOException e) {
             return null;
         }
         if (parts.stream().mapToLong(Part::getSize).sum() > limit) {
@@ -148,12 +147,7 @@ final class CachedRequest extends HttpServletRequestWrapper {
         return parts;
     }
 
-    /** Whether somebody wanted the response to end on another thread. */
-    boolean wasAskedForAsync() {
-        return askedForAsync;
-    }
-
-    /** Whether somebody tried it. */
+    /** Whether somebody tried to answer on another thread. */
     boolean hasStartedAsync() {
         return startedAsync;
     }
@@ -257,7 +251,6 @@ final class CachedRequest extends HttpServletRequestWrapper {
 
     @Override
     public boolean isAsyncSupported() {
-        askedForAsync = true;
         return false;
     }
 

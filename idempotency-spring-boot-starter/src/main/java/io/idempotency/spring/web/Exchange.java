@@ -167,11 +167,13 @@ final class Exchange {
         return failure == null ? response.getStatus() : 500;
     }
 
-    // Spring MVC does not try where it is told that it is not supported: it throws.
+    // Spring MVC does not try where it is told that it is not supported: it throws, and an advice may have handled
+    // that.
     private boolean wasAsynchronous() {
         return request.hasStartedAsync()
-                || request.wasAskedForAsync()
-                        && (status() >= 500 || request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) != null);
+                || failure != null && Failures.isMissingAsyncSupport(failure)
+                || request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) instanceof Throwable handled
+                        && Failures.isMissingAsyncSupport(handled);
     }
 
     private OperationSettings settings() {
@@ -252,7 +254,7 @@ final class Exchange {
             response.send();
             return false;
         }
-        response.discardBody();
+        response.discardContent();
         forgetSignal();
         return true;
     }

@@ -1,12 +1,11 @@
 package io.idempotency.spring.web;
 
-import io.idempotency.Idempotent;
+import io.idempotency.spring.aop.IdempotentAnnotations;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.stereotype.Controller;
@@ -41,19 +40,13 @@ public final class IdempotencyGateAdvisor extends StaticMethodMatcherPointcutAdv
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return isHandler(method, targetClass)
-                && (isAnnotated(AopUtils.getMostSpecificMethod(method, targetClass))
-                        || AnnotatedElementUtils.hasAnnotation(ClassUtils.getUserClass(targetClass), Idempotent.class));
+        return IdempotentAnnotations.isPresent(method, targetClass) && isHandler(method, targetClass);
     }
 
     private static boolean isHandler(Method method, Class<?> targetClass) {
         return AnnotatedElementUtils.hasAnnotation(ClassUtils.getUserClass(targetClass), Controller.class)
                 || AnnotatedElementUtils.hasAnnotation(
-                        AopUtils.getMostSpecificMethod(method, targetClass), RequestMapping.class);
-    }
-
-    private static boolean isAnnotated(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, Idempotent.class);
+                        IdempotentAnnotations.mostSpecific(method, targetClass), RequestMapping.class);
     }
 
     private record Gate(SingletonSupplier<IdempotencyFilter> filter) implements MethodInterceptor {

@@ -1,0 +1,173 @@
+package io.idempotency.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Case 98: whoever reads the request sees all of it. */
+class BodyHttpTests {
+
+    private static final String FORM = "name=charg%C3%A9e+%26+co&tag=1&tag=%E4%B8%AD";
+
+    private final TestServer server = Servers.leased();
+    private final String key = TestServer.newKey();
+
+    private Answer form(String method, String path, String body) {
+        return form(server, method, path, body);
+    }
+
+    private Answer form(TestServer at, String method, String path, String body) {
+        return at.send(
+                method,
+                path,
+                key,
+                body.getBytes(StandardCharsets.US_ASCII),
+                "Content-Type",
+                "application/x-www-form-urlencoded");
+    }
+
+    /** Case 98. */
+    @ParameterizedTest
+    @CsvSource({"POST, params", "PUT, params", "POST, model", "POST, map", "PUT, map"})
+    void showsFormFieldsToEverybody(String method, String how) {
+        Answer first = form(method, "/bodies/" + how, FORM);
+        Answer second = form(method, "/bodies/" + how, FORM);
+
+        assertThat(first.text()).isEqualTo("charg\u00e9e & co [1, \u4e2d]");
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.body()).isEqualTo(first.body());
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** Case 98. */
+    @Test
+    void showsAFormAsItCameToWhoReadsTheStream() {
+        assertThat(form("POST", "/bodies/bytes", FORM).text()).isEqualTo(FORM);
+        assertThat(form("POST", "/bodies/bytes", FORM).replayed()).isTrue();
+        assertThat(form("POST", "/bodies/reader", FORM).text()).isEqualTo(FORM);
+    }
+
+    @Test
+    void showsParametersOfQueryAndFormAndTheStreamAsWell() {
+        Answer answer = form("POST", "/bodies/everything?name=first&q=%C3%A9", FORM);
+
+        assertThat(answer.json().get("first").asText()).isEqualTo("first");
+        assertThat(answer.json().get("names").toString()).isEqualTo("[\"name\",\"q\",\"tag\"]");
+        assertThat(answer.json().get("map").toString())
+                .isEqualTo(
+                        "{\"name\":[\"first\",\"charg\u00e9e & co\"],\"q\":[\"\u00e9\"],\"tag\":[\"1\",\"\u4e2d\"]}");
+        assertThat(answer.json().get("body").asText()).isEqualTo(FORM);
+    }
+
+    @Test
+    void comparesFormsByTheirFields() {
+        form("POST", "/bodies/params", "name=a&tag=1&tag=2");
+
+        assertThat(form("POST", "/bodies/params", "tag=1&name=%61&tag=2").replayed())
+                .isTrue();
+        assertThat(form("POST", "/bodies/params", "name=a&tag=2&tag=1").problem())
+                .isEqualTo("key-reused");
+        assertThat(form("POST", "/bodies/params", "name=b&tag=1&tag=2").problem())
+                .isEqualTo("key-reused");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 8192, 1024 * 1024})
+    void showsABodyOfAnySizeUpToTheLimit(int size) {
+        byte[] body = new byte[size];
+        for (int i = 0; i < size; i++) {
+            body[i] = (byte) i;
+        }
+        Answer first = server.send("POST", "/bodies/bytes", key, body, "Content-Type", "application/octet-stream");
+
+        assertThat(first.body()).isEqualTo(body);
+    }
+
+    @Test
+    void refusesALargerBody() {
+        byte[] body = new byte[1024 * 1024 + 1];
+        Answer answer = server.send("POST", "/bodies/bytes", key, body, "Content-Type", "application/octet-stream");
+
+        assertThat(answer.status()).isEqualTo(413);
+        assertThat(answer.problem()).isEqualTo("request-too-large");
+        assertThat(server.effects().of(key)).isZero();
+    }
+
+    @Test
+    void refusesALargerBodyThatDoesNotTellItsLength() throws Exception {
+        try (TestServer.Raw raw = server.raw()) {
+            raw.write(("POST /bodies/bytes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+                            + "Idempotency-Key: " + key + "\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+            String chunk = "x".repeat(65536);
+            for (int i = 0; i < 17; i++) {
+                raw.write(("10000\r\n" + chunk + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            }
+            raw.write("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(raw.read().status()).isEqualTo(413);
+        }
+        assertThat(server.effects().of(key)).isZero();
+    }
+
+    private Answer upload(String boundary, String note, String file) {
+        String body = "--" + boundary + "\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n" + note + "\r\n--"
+                + boundary
+                + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n"
+                + file + "\r\n--" + boundary + "--\r\n";
+        return server.send(
+                "POST",
+                "/bodies/upload",
+                key,
+                body.getBytes(StandardCharsets.UTF_8),
+                "Content-Type",
+                "multipart/form-data; boundary=" + boundary);
+    }
+
+    @Test
+    void showsPartsAndComparesThemWithoutTheirBoundary() {
+        Answer first = upload("one", "charg\u00e9e", "content");
+        Answer second = upload("two", "charg\u00e9e", "content");
+
+        assertThat(first.status()).isEqualTo(200);
+        assertThat(first.json().get("note").asText()).isEqualTo("charg\u00e9e");
+        assertThat(first.json().get("name").asText()).isEqualTo("a.txt");
+        assertThat(first.json().get("size").asInt()).isEqualTo(7);
+        assertThat(first.json().get("parts").toString()).isEqualTo("[\"note\",\"file\"]");
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.body()).isEqualTo(first.body());
+        assertThat(upload("one", "charg\u00e9e", "other").problem()).isEqualTo("key-reused");
+        assertThat(upload("one", "other", "content").problem()).isEqualTo("key-reused");
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    @Test
+    void refusesPartsThatAreTooLarge() {
+        assertThat(upload("one", "n", "x".repeat(1024 * 1024)).problem()).isEqualTo("request-too-large");
+    }
+
+    @Test
+    void leavesPartsThatCannotBeReadToSpring() {
+        Answer answer = server.send(
+                "POST",
+                "/bodies/upload",
+                key,
+                "no parts".getBytes(StandardCharsets.US_ASCII),
+                "Content-Type",
+                "multipart/form-data");
+
+        assertThat(answer.status()).isBetween(400, 500);
+        assertThat(server.effects().of(key)).isZero();
+    }
+
+    @Test
+    void findsTheHandlerByTheFieldsOfAForm() {
+        assertThat(form("POST", "/bodies/variants/x", "kind=a").text()).isEqualTo("a x a");
+        assertThat(form("POST", "/bodies/variants/x", "kind=a").replayed()).isTrue();
+        assertThat(form("POST", "/bodies/variants/x", "kind=b").text()).isEqualTo("b x b");
+    }
+}

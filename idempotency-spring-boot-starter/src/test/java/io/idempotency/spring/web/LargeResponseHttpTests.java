@@ -1,0 +1,145 @@
+package io.idempotency.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.idempotency.Guarantee;
+import io.idempotency.spi.OutcomePolicy.Disposition;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.util.unit.DataSize;
+
+/** Cases 109 and 101: other limits and another rule about statuses than the stock ones. */
+class LargeResponseHttpTests {
+
+    private static TestServer server;
+
+    private final String key = TestServer.newKey();
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start(Limited.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static long spilledFiles() throws Exception {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("idempotency-response-"))
+                    .count();
+        }
+    }
+
+    /** Case 109. */
+    @Test
+    void deliversALargeAnswerOnceAndRemembersThatItWasDone() throws Exception {
+        long before = spilledFiles();
+        Answer first = server.post("/responses/body/1048576", key, "{}");
+        Answer second = server.post("/responses/body/1048576", key, "{}");
+        List<Answer> many =
+                IntStream.range(0, 20)
+                        .mapToObj(i -> server.postLater("/responses/body/1048576", key, "{}"))
+                        .toList()
+                        .stream()
+                        .map(CompletableFuture::join)
+                        .toList();
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(first.text()).isEqualTo("0123456789abcdef".repeat(65536));
+        assertThat(second.status()).isEqualTo(409);
+        assertThat(second.problem()).isEqualTo("result-not-replayable");
+        assertThat(second.json().get("originalStatus").asInt()).isEqualTo(201);
+        assertThat(second.header("Location")).isEqualTo("/things/1");
+        assertThat(second.headers("Retry-After")).isEmpty();
+        assertThat(many).allMatch(answer -> "result-not-replayable".equals(answer.problem()));
+        assertThat(server.effects().of(key)).isEqualTo(1);
+        assertThat(spilledFiles()).isEqualTo(before);
+    }
+
+    @Test
+    void replaysAnAnswerThatIsJustNotTooLarge() {
+        server.post("/responses/body/65536", key, "{}");
+        Answer second = server.post("/responses/body/65536", key, "{}");
+
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.body()).hasSize(65536);
+    }
+
+    /** Without a transaction that could undo it, what was done stays done, although its answer cannot be delivered. */
+    @Test
+    void refusesToDeliverMoreThanCanBeHeldBack() throws Exception {
+        long before = spilledFiles();
+        Answer first = server.post("/responses/body/3145728", key, "{}");
+        Answer second = server.post("/responses/body/3145728", key, "{}");
+
+        assertThat(first.status()).isEqualTo(500);
+        assertThat(first.text()).doesNotContain("0123456789abcdef");
+        assertThat(second.problem()).isEqualTo("result-not-replayable");
+        assertThat(server.effects().of(key)).isEqualTo(1);
+        assertThat(spilledFiles()).isEqualTo(before);
+    }
+
+    /** Case 101: '2xx only', as an application may want it. */
+    @ParameterizedTest
+    @CsvSource({"200, true", "201, true", "302, false", "400, false", "404, false", "422, false", "500, false"})
+    void obeysAnotherRuleAboutStatuses(int status, boolean stored) {
+        Answer first = server.post("/cases/statuses/" + status, key, "{}");
+        Answer second = server.post("/cases/statuses/" + status, key, "{}");
+
+        assertThat(first.status()).isEqualTo(status);
+        assertThat(second.replayed()).isEqualTo(stored);
+        assertThat(second.status()).isEqualTo(stored ? status : 201);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Servers.Leased.class)
+    static class Limited {
+
+        @Bean
+        WebSettings webSettings() {
+            WebSettings defaults = WebSettings.defaults();
+            return new WebSettings(
+                    defaults.header(),
+                    defaults.maxRequestSize(),
+                    DataSize.ofKilobytes(64),
+                    DataSize.ofMegabytes(2),
+                    defaults.anonymous(),
+                    defaults.replayedHeader(),
+                    List.of("X-Listed"),
+                    "https://example.org/problems/");
+        }
+
+        @Bean
+        StatusPolicy twoHundredsOnly() {
+            return (int status, Guarantee guarantee) ->
+                    status >= 200 && status < 300 ? Disposition.STORE : Disposition.RELEASE;
+        }
+    }
+
+    @Test
+    void replaysAConfiguredHeaderAndNamesTheConfiguredType() {
+        server.post("/responses/transfer-headers", key, "{}");
+
+        assertThat(server.post("/responses/transfer-headers", key, "{}").header("X-Listed"))
+                .isEqualTo("listed");
+        assertThat(server.post("/responses/transfer-headers", key, "{\"other\":1}")
+                        .json()
+                        .get("type")
+                        .asText())
+                .isEqualTo("https://example.org/problems/key-reused");
+    }
+}

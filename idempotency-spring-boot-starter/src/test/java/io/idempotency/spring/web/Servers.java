@@ -1,0 +1,60 @@
+package io.idempotency.spring.web;
+
+import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.support.InMemoryIdempotencyStore;
+import java.util.function.Supplier;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.util.function.SingletonSupplier;
+
+/** Servers that several test classes share. They live as long as the tests. */
+final class Servers {
+
+    private static final Supplier<TestServer> LEASED = SingletonSupplier.of(() -> TestServer.start(Leased.class));
+    private static final Supplier<TestServer> PLAIN = SingletonSupplier.of(() -> TestServer.start(Plain.class));
+
+    private Servers() {}
+
+    /** AT_LEAST_ONCE where a handler says nothing else, in memory. */
+    static TestServer leased() {
+        return LEASED.get();
+    }
+
+    /** The same handlers without the library. */
+    static TestServer plain() {
+        return PLAIN.get();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({CaseHandlers.class, ResponseHandlers.class, BodyHandlers.class})
+    static class Handlers {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({WebConfiguration.class, Handlers.class})
+    static class Plain {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class InMemory {
+
+        @Bean
+        HookedStore hookedStore() {
+            return new HookedStore(InMemoryIdempotencyStore.onSystemClock());
+        }
+
+        @Bean
+        IdempotencyEngine engine(HookedStore store) {
+            return IdempotencyEngine.on(store.store()).build();
+        }
+
+        @Bean
+        IdempotentMethods idempotentMethods() {
+            return TestMethods.leased();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({LibraryConfiguration.class, InMemory.class, Handlers.class})
+    static class Leased {}
+}
