@@ -53,6 +53,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
 
     private static final Duration PAUSE = Duration.ofMillis(5);
 
+    private final DataSource dataSource;
     private final Connections connections;
     private final TableName table;
     private final ClaimMode claimMode;
@@ -60,6 +61,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
     private volatile @Nullable Database database;
 
     private JdbcIdempotencyStore(Builder builder) {
+        this.dataSource = builder.dataSource;
         this.connections = new Connections(builder.dataSource, builder.queryTimeout);
         this.table = builder.tableName;
         this.claimMode = builder.claimMode;
@@ -68,6 +70,11 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
     /** A store on a data source of the application: for EXACTLY_ONCE, the one of its business transactions. */
     public static Builder builder(DataSource dataSource) {
         return new Builder(Objects.requireNonNull(dataSource, "dataSource"));
+    }
+
+    /** Where its table is. */
+    public DataSource dataSource() {
+        return dataSource;
     }
 
     /** What concerns its table: creating it, and checks to be made at start. */

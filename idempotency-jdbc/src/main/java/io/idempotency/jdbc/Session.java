@@ -45,9 +45,9 @@ final class Session {
         }
     }
 
-    /** Only on a connection of our own. */
+    /** Only on a connection of our own. Part of a transaction that the session has already begun. */
     <R extends @Nullable Object> R inTransaction(Work<R> work) throws SQLException {
-        return inTransaction(work, true);
+        return connection.getAutoCommit() ? inTransaction(work, true) : work.run(this);
     }
 
     /** Only on a connection of our own: nothing of what the work does remains. */
