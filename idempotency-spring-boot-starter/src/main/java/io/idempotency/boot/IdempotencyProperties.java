@@ -164,11 +164,14 @@ public record IdempotencyProperties(
             checkDurations(prefix, lease, maxExecution, retention, waitAtMost);
             checkThrowables(prefix + "store-failures", storeFailures);
             checkThrowables(prefix + "release-failures", releaseFailures);
-            if (timeout != null && (timeout.compareTo(Duration.ofSeconds(1)) < 0 || timeout.getNano() != 0)) {
+            if (timeout != null
+                    && (timeout.compareTo(Duration.ofSeconds(1)) < 0
+                            || timeout.compareTo(Duration.ofDays(1)) > 0
+                            || timeout.getNano() != 0)) {
                 throw IdempotencyConfigurationException.ofProperty(
                         prefix + "timeout",
                         Durations.print(timeout),
-                        "must be whole seconds, at least 1s",
+                        "must be whole seconds, 1s to 24h",
                         "Transactions know no finer timeout; set for example 30s.");
             }
         }
@@ -280,10 +283,12 @@ public record IdempotencyProperties(
 
         public Jdbc {
             require(
-                    queryTimeout.compareTo(Duration.ofSeconds(1)) >= 0 && queryTimeout.getNano() == 0,
+                    queryTimeout.compareTo(Duration.ofSeconds(1)) >= 0
+                            && queryTimeout.compareTo(Duration.ofDays(1)) <= 0
+                            && queryTimeout.getNano() == 0,
                     "jdbc.query-timeout",
                     Durations.print(queryTimeout),
-                    "must be whole seconds, at least 1s",
+                    "must be whole seconds, 1s to 24h",
                     "JDBC knows no finer timeout; set for example 5s.");
         }
 

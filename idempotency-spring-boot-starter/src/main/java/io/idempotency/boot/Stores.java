@@ -3,7 +3,7 @@ package io.idempotency.boot;
 import io.idempotency.boot.IdempotencyProperties.Store;
 import io.idempotency.spi.IdempotencyStore;
 import java.util.Locale;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /** Finds the one store, or says why there is none. */
@@ -15,7 +15,7 @@ final class Stores {
 
     private Stores() {}
 
-    static IdempotencyStore only(ListableBeanFactory beanFactory, IdempotencyProperties properties) {
+    static IdempotencyStore only(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
         IdempotencyStore unique =
                 beanFactory.getBeanProvider(IdempotencyStore.class).getIfUnique();
         if (unique != null) {
@@ -23,14 +23,13 @@ final class Stores {
         }
         String[] names = beanFactory.getBeanNamesForType(IdempotencyStore.class);
         throw names.length == 0
-                ? none(properties.store())
+                ? none(properties.store(), ClassUtils.isPresent(JDBC, beanFactory.getBeanClassLoader()))
                 : new IdempotencyConfigurationException(
                         "There are several idempotency stores: the beans " + String.join(", ", names),
                         "Remove all but one, or mark one as @Primary.");
     }
 
-    private static IdempotencyConfigurationException none(Store store) {
-        boolean jdbc = ClassUtils.isPresent(JDBC, Stores.class.getClassLoader());
+    private static IdempotencyConfigurationException none(Store store, boolean jdbc) {
         String value = store.name().toLowerCase(Locale.ROOT);
         return switch (store) {
             case REDIS -> missingModule(value, "idempotency-redis");

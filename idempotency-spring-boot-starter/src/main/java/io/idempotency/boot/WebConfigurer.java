@@ -6,7 +6,7 @@ import io.idempotency.spring.web.WebSettings;
 import io.idempotency.spring.web.WebSettings.AnonymousCallers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
@@ -22,15 +22,15 @@ final class WebConfigurer {
     private final Environment environment;
     private final boolean secured;
 
-    WebConfigurer(Web properties, ListableBeanFactory beanFactory, Environment environment) {
+    WebConfigurer(Web properties, ConfigurableListableBeanFactory beanFactory, Environment environment) {
         this.properties = properties;
         this.environment = environment;
         this.secured = isSecured(beanFactory);
     }
 
-    private static boolean isSecured(ListableBeanFactory beanFactory) {
+    private static boolean isSecured(ConfigurableListableBeanFactory beanFactory) {
         try {
-            Class<?> chain = ClassUtils.forName(SECURITY_FILTER_CHAIN, WebConfigurer.class.getClassLoader());
+            Class<?> chain = ClassUtils.forName(SECURITY_FILTER_CHAIN, beanFactory.getBeanClassLoader());
             return beanFactory.getBeanNamesForType(chain, true, false).length > 0;
         } catch (ClassNotFoundException | LinkageError e) {
             return false;
