@@ -2,18 +2,29 @@ package io.idempotency.it.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.idempotency.Idempotent;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+/** Runs the jars of the reactor on the Spring Boot of the module that it is run in. */
+@SpringBootTest(
+        webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+        properties = "spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1")
 class BootMatrixIT {
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -21,23 +32,81 @@ class BootMatrixIT {
     @LocalServerPort
     private int port;
 
-    @Test
-    void startsAndAnswers() throws Exception {
-        HttpResponse<String> response = http.send(
-                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/ping"))
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
+    @Autowired
+    private JdbcTemplate jdbc;
 
-        assertThat(response.body()).isEqualTo("pong");
+    @Test
+    void aRetryGetsTheFirstResponse() throws Exception {
+        String key = UUID.randomUUID().toString();
+
+        HttpResponse<String> first = order(key, "{\"item\":\"tea\"}");
+        HttpResponse<String> retry = order(key, "{\"item\":\"tea\"}");
+
+        assertThat(first.statusCode()).isEqualTo(201);
+        assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+        assertThat(retry.statusCode()).isEqualTo(201);
+        assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+        assertThat(retry.body()).isEqualTo(first.body());
+        assertThat(retry.headers().allValues("Location"))
+                .isEqualTo(first.headers().allValues("Location"))
+                .hasSize(1);
+        assertThat(ordersOf("tea")).hasSize(1);
     }
+
+    @Test
+    void anotherPayloadUnderTheSameKeyIsRefused() throws Exception {
+        String key = UUID.randomUUID().toString();
+        order(key, "{\"item\":\"milk\"}");
+
+        HttpResponse<String> other = order(key, "{\"item\":\"sugar\"}");
+
+        assertThat(other.statusCode()).isEqualTo(422);
+        assertThat(other.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/problem+json");
+        assertThat(ordersOf("sugar")).isEmpty();
+    }
+
+    @Test
+    void aRequestWithoutAKeyIsRefused() throws Exception {
+        HttpResponse<String> response = order(null, "{\"item\":\"lemon\"}");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("key-missing");
+        assertThat(ordersOf("lemon")).isEmpty();
+    }
+
+    private HttpResponse<String> order(@Nullable String key, String body) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/orders"))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body));
+        if (key != null) {
+            request.header("Idempotency-Key", key);
+        }
+        return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private List<String> ordersOf(String item) {
+        return jdbc.queryForList("select id from orders where item = ?", String.class, item);
+    }
+
+    record Order(String item) {}
 
     @SpringBootApplication
     @RestController
     static class Application {
 
-        @GetMapping("/ping")
-        String ping() {
-            return "pong";
+        private final JdbcTemplate jdbc;
+
+        Application(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+            jdbc.execute("create table if not exists orders (id varchar(36) primary key, item varchar(20))");
+        }
+
+        @PostMapping("/orders")
+        @Idempotent
+        ResponseEntity<String> order(@RequestBody Order order) {
+            String id = UUID.randomUUID().toString();
+            jdbc.update("insert into orders values (?, ?)", id, order.item());
+            return ResponseEntity.created(URI.create("/orders/" + id)).body(id);
         }
     }
 }
