@@ -21,7 +21,7 @@ final class CodeRules {
             .that()
             .areNotAnnotations()
             .should()
-            .haveNameMatching(".*(Manager|Helper|Impl|Utils?)")
+            .haveNameMatching(".*[a-z0-9](Manager|Helper|Impl|Utils?)")
             .because("a name says the role, not the pattern");
 
     static final ArchRule upperAndLowerCaseNameALocale = noClasses()
