@@ -1,0 +1,65 @@
+package io.idempotency.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class WebSettingsTests {
+
+    private static WebSettings with(String header) {
+        WebSettings defaults = WebSettings.defaults();
+        return new WebSettings(
+                defaults.header(),
+                defaults.maxRequestSize(),
+                defaults.maxResponseSize(),
+                defaults.maxSpillSize(),
+                defaults.anonymous(),
+                defaults.replayedHeader(),
+                List.of(header),
+                defaults.problemTypeBase());
+    }
+
+    /** Case 126. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Set-Cookie",
+                "set-cookie",
+                "WWW-Authenticate",
+                "Authorization",
+                "Proxy-Authenticate",
+                "X-CSRF-TOKEN",
+                "Clear-Site-Data",
+                "Connection",
+                "Keep-Alive",
+                "TE",
+                "Trailer",
+                "Transfer-Encoding",
+                "Upgrade",
+                "Content-Length",
+                "Content-Encoding",
+                "Access-Control-Allow-Origin",
+                "Date",
+                "Age",
+                "traceparent",
+                "X-B3-TraceId",
+                "Idempotent-Replayed"
+            })
+    void refusesHeadersThatMustNotBeReplayed(String header) {
+        assertThatThrownBy(() -> with(header))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(header)
+                .hasMessageMatching(".*cannot be replayed: .{10,}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"X-Order-Id", "Cache-Control", "Last-Modified", "link"})
+    void takesOthers(String header) {
+        assertThat(new ReplayableHeaders(with(header).replayHeaders()).names())
+                .anyMatch(header::equalsIgnoreCase)
+                .hasSize(header.equals("link") ? 5 : 6);
+    }
+}
