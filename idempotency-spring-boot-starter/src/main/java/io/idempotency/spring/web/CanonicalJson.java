@@ -5,6 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -15,6 +17,7 @@ import java.util.TreeMap;
 final class CanonicalJson {
 
     private static final int DEEPEST = 256;
+    private static final int SHORT = 64;
 
     private final CharBuffer in;
 
@@ -70,7 +73,7 @@ final class CanonicalJson {
                 expect(':');
                 ByteArrayOutputStream member = new ByteArrayOutputStream();
                 value(member, depth + 1);
-                if (members.put(name, member.toByteArray()) != null) {
+                if (members.put(name, shortened(member.toByteArray())) != null) {
                     throw new NotComparable();
                 }
                 skipWhiteSpace();
@@ -85,22 +88,31 @@ final class CanonicalJson {
         });
     }
 
+    // A member is copied into its object, so a long one is represented by its digest: nesting would copy it again and again.
+    private static byte[] shortened(byte[] member) {
+        if (member.length <= SHORT) {
+            return member;
+        }
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(member);
+            return ByteBuffer.allocate(1 + digest.length).put((byte) 'h').put(digest).array();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("SHA-256 is part of every Java platform", e);
+        }
+    }
+
     private void array(ByteArrayOutputStream out, int depth) throws NotComparable {
-        ByteArrayOutputStream elements = new ByteArrayOutputStream();
-        int count = 0;
+        out.write('a');
         expect('[');
         skipWhiteSpace();
         if (peek() != ']') {
             do {
-                value(elements, depth + 1);
-                count++;
+                value(out, depth + 1);
                 skipWhiteSpace();
             } while (accept(','));
         }
         expect(']');
-        out.write('a');
-        writeLength(out, count);
-        out.writeBytes(elements.toByteArray());
+        out.write('e');
     }
 
     private void word(ByteArrayOutputStream out, String word) throws NotComparable {
@@ -166,7 +178,7 @@ final class CanonicalJson {
         if (accept('.')) {
             int before = digits.length();
             digits(digits);
-            exponent = before - digits.length();
+            exponent = (long) before - digits.length();
         }
         if (accept('e') || accept('E')) {
             exponent += exponent();

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
 
 /**
  * One request with a key and its response, between the filter and the gate. Used by the thread of the request alone.
@@ -224,6 +226,28 @@ final class Exchange {
     /** Whether the answer is settled without the record: an attempt of which nothing is stored may fail to free its key. */
     boolean isAnsweredWithoutRecord() {
         return ran && !(finish instanceof Finish.Store) && (failure != null || !reached || threw || status() >= 400);
+    }
+
+    /**
+     * Offers a failure of the commit to the application's exception handlers, which see it where the transaction ends inside of the
+     * handler. What they answer is sent and not stored.
+     */
+    boolean letApplicationAnswer(Throwable thrown, List<HandlerExceptionResolver> resolvers) throws IOException {
+        if (!ran || !(thrown instanceof Exception exception)) {
+            return false;
+        }
+        for (HandlerExceptionResolver resolver : resolvers) {
+            ModelAndView answer = resolver.resolveException(request, response, handler.handler(), exception);
+            if (answer != null && answer.isEmpty()) {
+                response.send();
+                return true;
+            }
+            if (answer != null) {
+                response.discard();
+                return false;
+            }
+        }
+        return false;
     }
 
     @Nullable

@@ -70,9 +70,13 @@ final class HandlerLookup {
 
     /** The mappings of the dispatcher, in its order. */
     static List<HandlerMapping> mappingsOf(ListableBeanFactory beanFactory) {
-        List<HandlerMapping> all = new ArrayList<>(
-                BeanFactoryUtils.beansOfTypeIncludingAncestors(beanFactory, HandlerMapping.class, true, false)
-                        .values());
+        return inOrder(beanFactory, HandlerMapping.class);
+    }
+
+    /** All beans of a type that the dispatcher uses, in its order. */
+    static <T> List<T> inOrder(ListableBeanFactory beanFactory, Class<T> type) {
+        List<T> all = new ArrayList<>(BeanFactoryUtils.beansOfTypeIncludingAncestors(beanFactory, type, true, false)
+                .values());
         AnnotationAwareOrderComparator.sort(all);
         return all;
     }

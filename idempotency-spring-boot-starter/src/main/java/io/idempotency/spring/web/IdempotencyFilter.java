@@ -23,16 +23,20 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.security.Principal;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.MessageSource;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -64,6 +68,7 @@ public final class IdempotencyFilter implements Filter {
     private final HeaderKey headerKey;
     private final ReplayableHeaders replayable;
     private final Replay replay;
+    private final Supplier<List<HandlerExceptionResolver>> exceptionResolvers;
 
     private IdempotencyFilter(Builder builder) {
         engine = builder.engine;
@@ -75,6 +80,8 @@ public final class IdempotencyFilter implements Filter {
         headerKey = new HeaderKey(settings.header());
         replayable = new ReplayableHeaders(settings.replayHeaders());
         replay = new Replay(settings);
+        exceptionResolvers =
+                SingletonSupplier.of(() -> HandlerLookup.inOrder(builder.beanFactory, HandlerExceptionResolver.class));
     }
 
     /**
@@ -210,9 +217,9 @@ public final class IdempotencyFilter implements Filter {
         exchange.discard();
         if (thrown instanceof IdempotencyException refusal) {
             refuse(exchange.request(), exchange.real(), refusal);
-            return;
+        } else if (!exchange.letApplicationAnswer(thrown, exceptionResolvers.get())) {
+            Failures.rethrow(thrown);
         }
-        Failures.rethrow(thrown);
     }
 
     private void replay(Call call, StoredResult result, Exchange exchange) throws IOException {

@@ -205,6 +205,10 @@ final class TestServer implements AutoCloseable {
             return line.toString(StandardCharsets.ISO_8859_1);
         }
 
+        int available() throws IOException {
+            return socket.getInputStream().available();
+        }
+
         /** Goes away without reading, so that the server's writes fail. */
         void abort() throws IOException {
             socket.setSoLinger(true, 0);
