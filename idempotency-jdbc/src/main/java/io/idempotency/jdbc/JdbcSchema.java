@@ -127,7 +127,7 @@ public final class JdbcSchema {
                 throw unusable(session, e);
             }
             if (flaw.isPresent()) {
-                throw new UnusableTableException(advice(session, flaw.get()), null);
+                throw unusable(session, flaw.get(), null);
             }
             return true;
         });
@@ -180,9 +180,8 @@ public final class JdbcSchema {
         if (flaw == null && SqlFailures.outside("", failure) instanceof StoreUnavailableException) {
             return failure;
         }
-        throw new UnusableTableException(
-                advice(session, flaw == null ? "cannot be used (SQLSTATE " + failure.getSQLState() + ")" : flaw),
-                failure);
+        throw unusable(
+                session, flaw == null ? "cannot be used (SQLSTATE " + failure.getSQLState() + ")" : flaw, failure);
     }
 
     private static @Nullable String flaw(SQLException failure) {
@@ -197,19 +196,23 @@ public final class JdbcSchema {
         };
     }
 
-    private String advice(Session session, String flaw) throws SQLException {
+    private UnusableTableException unusable(Session session, String flaw, @Nullable SQLException failure)
+            throws SQLException {
         Connection connection = session.connection();
         String name = table.text();
         String schema = name.contains(".") ? name.substring(0, name.indexOf('.')) : connection.getSchema();
-        return "Table " + name + " (schema " + schema + ", user "
-                + connection.getMetaData().getUserName() + ", "
-                + store.database().dialect().name() + ") " + flaw + ". To create it:"
-                + "\n - set idempotency.jdbc.initialize-schema=always, or"
-                + "\n - run " + location() + " of the jar idempotency-jdbc, or"
-                + "\n - with Flyway, copy " + migrationLocation()
-                + " of that jar to your migrations, under your next version, or"
-                + "\n - with Liquibase, add <sqlFile path=\"" + migrationLocation() + "\"/> to a change set."
-                + "\nThe user needs SELECT, INSERT, UPDATE and DELETE on it.";
+        return new UnusableTableException(
+                "Table " + name + " (schema " + schema + ", user "
+                        + connection.getMetaData().getUserName() + ", "
+                        + store.database().dialect().name() + ") " + flaw,
+                "To create it:"
+                        + "\n - set idempotency.jdbc.initialize-schema=always, or"
+                        + "\n - run " + location() + " of the jar idempotency-jdbc, or"
+                        + "\n - with Flyway, copy " + migrationLocation()
+                        + " of that jar to your migrations, under your next version, or"
+                        + "\n - with Liquibase, add <sqlFile path=\"" + migrationLocation() + "\"/> to a change set."
+                        + "\nThe user needs SELECT, INSERT, UPDATE and DELETE on it.",
+                failure);
     }
 
     /** Settings of the database that weaken the durability of a commit, each with its consequence; empty for none. */

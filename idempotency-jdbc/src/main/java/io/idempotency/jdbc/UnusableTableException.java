@@ -12,7 +12,22 @@ public final class UnusableTableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    UnusableTableException(String message, @Nullable Throwable cause) {
-        super(message, cause);
+    private final String problem;
+    private final String remedy;
+
+    UnusableTableException(String problem, String remedy, @Nullable Throwable cause) {
+        super(problem + ". " + remedy, cause);
+        this.problem = problem;
+        this.remedy = remedy;
+    }
+
+    /** Which table of which schema, for which user, and what is wrong with it. */
+    public String problem() {
+        return problem;
+    }
+
+    /** What to do: the property, the script in the jar, the lines for Flyway and Liquibase, the rights. */
+    public String remedy() {
+        return remedy;
     }
 }

@@ -21,7 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.context.MessageSource;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -59,13 +59,13 @@ public final class IdempotencyWebAutoConfiguration {
                 ConfigurableListableBeanFactory beanFactory,
                 Environment environment,
                 IdempotencyProperties properties,
-                MessageSource messages,
+                ApplicationContext context,
                 ObjectProvider<KeyScopeResolver> scopeResolver,
                 ObjectProvider<StatusPolicy> statusPolicy) {
             WebConfigurer web = new WebConfigurer(properties.web(), beanFactory, environment);
             IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory)
                     .settings(web.settings())
-                    .messages(messages);
+                    .messages(context);
             scopeResolver.ifAvailable(builder::scopeResolver);
             statusPolicy.ifAvailable(builder::statusPolicy);
             FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(builder.build());

@@ -98,8 +98,7 @@ final class JdbcStores {
         } catch (StoreUnavailableException e) {
             log.warn("The database cannot be reached, so the table of the idempotency records was not checked", e);
         } catch (UnusableTableException e) {
-            throw new IdempotencyConfigurationException(
-                    "The idempotency records cannot be kept in their table", String.valueOf(e.getMessage()), e);
+            throw new IdempotencyConfigurationException(e.problem(), e.remedy(), e);
         } catch (UnsupportedDatabaseException e) {
             throw new IdempotencyConfigurationException(
                     String.valueOf(e.getMessage()),
