@@ -88,14 +88,18 @@ final class CanonicalJson {
         });
     }
 
-    // A member is copied into its object, so a long one is represented by its digest: nesting would copy it again and again.
+    // A member is copied into its object, so a long one is represented by its digest: nesting would copy it again and
+    // again.
     private static byte[] shortened(byte[] member) {
         if (member.length <= SHORT) {
             return member;
         }
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(member);
-            return ByteBuffer.allocate(1 + digest.length).put((byte) 'h').put(digest).array();
+            return ByteBuffer.allocate(1 + digest.length)
+                    .put((byte) 'h')
+                    .put(digest)
+                    .array();
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("SHA-256 is part of every Java platform", e);
         }

@@ -172,10 +172,11 @@ final class Exchange {
     // Spring MVC does not try where it is told that it is not supported: it throws, and an advice may have handled
     // that.
     private boolean wasAsynchronous() {
-        return request.hasStartedAsync()
-                || failure != null && Failures.isMissingAsyncSupport(failure)
-                || request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) instanceof Throwable handled
-                        && Failures.isMissingAsyncSupport(handled);
+        if (request.hasStartedAsync() || (failure != null && Failures.isMissingAsyncSupport(failure))) {
+            return true;
+        }
+        return request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) instanceof Throwable handled
+                && Failures.isMissingAsyncSupport(handled);
     }
 
     private OperationSettings settings() {

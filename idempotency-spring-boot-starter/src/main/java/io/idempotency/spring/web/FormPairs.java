@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The pairs of a query or of a form body, as bytes: what they mean as text depends on the encoding of the request. */
 final class FormPairs {
 
-    private static final Comparator<Pair> BY_NAME = (one, other) -> Arrays.compare(one.name(), other.name());
+    private static final Comparator<Pair> BY_NAME = (one, other) -> Arrays.compare(one.name, other.name);
 
     private final List<Pair> pairs;
 
@@ -81,8 +81,8 @@ final class FormPairs {
     Map<String, List<String>> asText(Charset charset) {
         Map<String, List<String>> values = new LinkedHashMap<>();
         for (Pair pair : pairs) {
-            values.computeIfAbsent(new String(pair.name(), charset), name -> new ArrayList<>())
-                    .add(new String(pair.value(), charset));
+            values.computeIfAbsent(new String(pair.name, charset), name -> new ArrayList<>())
+                    .add(new String(pair.value, charset));
         }
         return values;
     }
@@ -92,9 +92,9 @@ final class FormPairs {
         StringBuilder body = new StringBuilder();
         for (Pair pair : pairs) {
             body.append(body.isEmpty() ? "" : "&")
-                    .append(URLEncoder.encode(new String(pair.name(), charset), charset))
+                    .append(URLEncoder.encode(new String(pair.name, charset), charset))
                     .append('=')
-                    .append(URLEncoder.encode(new String(pair.value(), charset), charset));
+                    .append(URLEncoder.encode(new String(pair.value, charset), charset));
         }
         return body.toString().getBytes(StandardCharsets.US_ASCII);
     }
@@ -107,8 +107,8 @@ final class FormPairs {
     byte[] canonical() {
         ByteArrayOutputStream canonical = new ByteArrayOutputStream();
         pairs.stream().sorted(BY_NAME).forEach(pair -> {
-            write(canonical, pair.name());
-            write(canonical, pair.value());
+            write(canonical, pair.name);
+            write(canonical, pair.value);
         });
         return canonical.toByteArray();
     }
@@ -118,5 +118,14 @@ final class FormPairs {
         out.writeBytes(part);
     }
 
-    private record Pair(byte[] name, byte[] value) {}
+    private static final class Pair {
+
+        private final byte[] name;
+        private final byte[] value;
+
+        Pair(byte[] name, byte[] value) {
+            this.name = name;
+            this.value = value;
+        }
+    }
 }

@@ -139,9 +139,10 @@ final class HeaderKey {
         }
 
         private static boolean isParameterKey(char each, boolean first) {
-            return each >= 'a' && each <= 'z'
-                    || each == '*'
-                    || !first && (each >= '0' && each <= '9' || each == '_' || each == '-' || each == '.');
+            if ((each >= 'a' && each <= 'z') || each == '*') {
+                return true;
+            }
+            return !first && ((each >= '0' && each <= '9') || "_-.".indexOf(each) >= 0);
         }
 
         private void skipSpaces() {

@@ -63,9 +63,9 @@ public final class HttpScope {
     }
 
     private static boolean isUnreserved(int each) {
-        return each >= 'a' && each <= 'z'
-                || each >= 'A' && each <= 'Z'
-                || each >= '0' && each <= '9'
+        return (each >= 'a' && each <= 'z')
+                || (each >= 'A' && each <= 'Z')
+                || (each >= '0' && each <= '9')
                 || "-._~".indexOf(each) >= 0;
     }
 }

@@ -120,7 +120,7 @@ public final class ProblemWriter {
     }
 
     private static long roundedUp(Duration duration) {
-        return duration.getNano() == 0 ? duration.toSeconds() : duration.toSeconds() + 1;
+        return duration.plusSeconds(1).minusNanos(1).toSeconds();
     }
 
     private static void setRetryAfter(HttpServletResponse response, long seconds) {

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /** Sends a stored response again. */
 final class Replay {
@@ -84,10 +85,10 @@ final class Replay {
         if (accepted == null) {
             return false;
         }
-        for (String each : accepted.toLowerCase(Locale.ROOT).split(",")) {
-            String[] parts = each.strip().split(";");
-            if (parts[0].strip().equals(coding) || parts[0].strip().equals("*")) {
-                return parts.length < 2 || !parts[1].strip().matches("q=0(\\.0*)?");
+        for (String each : StringUtils.tokenizeToStringArray(accepted.toLowerCase(Locale.ROOT), ",")) {
+            String[] parts = StringUtils.tokenizeToStringArray(each, ";");
+            if (parts.length > 0 && (parts[0].equals(coding) || parts[0].equals("*"))) {
+                return parts.length < 2 || !parts[1].matches("q=0(\\.0*)?");
             }
         }
         return false;

@@ -5,6 +5,7 @@ final class ReplaySignal extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    @SuppressWarnings("StaticAssignmentOfThrowable") // It has no stack trace that could be of another request.
     static final ReplaySignal INSTANCE = new ReplaySignal();
 
     private ReplaySignal() {

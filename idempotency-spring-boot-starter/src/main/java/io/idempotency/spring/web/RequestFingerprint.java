@@ -34,7 +34,8 @@ final class RequestFingerprint {
             return Fingerprint.NONE;
         }
         String mediaType = CachedRequest.mediaType(request);
-        Body body = body(request, scheme, mediaType);
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        String form = write(body, request, scheme, mediaType);
         return Fingerprint.sha256(
                 scheme == FingerprintScheme.JSON ? JSON : RAW,
                 bytes(request.getMethod()),
@@ -42,24 +43,31 @@ final class RequestFingerprint {
                 matrixParameters(parsedPath),
                 FormPairs.parse(request.getQueryString()).canonical(),
                 bytes(mediaType),
-                bytes(body.form()),
-                body.bytes());
+                bytes(form),
+                body.toByteArray());
     }
 
-    private static Body body(CachedRequest request, FingerprintScheme scheme, String mediaType) throws IOException {
+    /** Writes what is compared of the body, and says what it is. */
+    private static String write(
+            ByteArrayOutputStream out, CachedRequest request, FingerprintScheme scheme, String mediaType)
+            throws IOException {
         if (request.isMultipart()) {
-            return new Body("parts", parts(request));
+            out.writeBytes(parts(request));
+            return "parts";
         }
         if (request.isForm()) {
-            return new Body("form", FormPairs.parse(request.body()).canonical());
+            out.writeBytes(FormPairs.parse(request.body()).canonical());
+            return "form";
         }
         if (scheme == FingerprintScheme.JSON && isJson(mediaType)) {
             Optional<byte[]> canonical = CanonicalJson.of(request.body());
             if (canonical.isPresent()) {
-                return new Body("json", canonical.get());
+                out.writeBytes(canonical.get());
+                return "json";
             }
         }
-        return new Body("raw", request.body());
+        out.writeBytes(request.body());
+        return "raw";
     }
 
     private static boolean isJson(String mediaType) {
@@ -117,6 +125,4 @@ final class RequestFingerprint {
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
-
-    private record Body(String form, byte[] bytes) {}
 }

@@ -124,7 +124,8 @@ class CanonicalJsonTests {
             assertThat(canonical("{\"a\":".repeat(size / 5))).isNull();
             assertThat(canonical("[".repeat(250) + "9".repeat(size) + "]".repeat(250)))
                     .isNotNull();
-            assertThat(canonical("{\"a\":".repeat(250) + "9".repeat(size) + "}".repeat(250))).isNotNull();
+            assertThat(canonical("{\"a\":".repeat(250) + "9".repeat(size) + "}".repeat(250)))
+                    .isNotNull();
             assertThat(canonical("\"" + "\\u0041".repeat(size / 6) + "\"")).isNotNull();
         });
     }
