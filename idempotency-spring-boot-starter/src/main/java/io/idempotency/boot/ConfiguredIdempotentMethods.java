@@ -157,13 +157,6 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         if (!handlers.isHandler(method, userClass)) {
             throw unsupported(place);
         }
-        if (handlers.isSafe(method, userClass)) {
-            throw new IdempotencyConfigurationException(
-                    "@Idempotent on " + place
-                            + " has no meaning: it handles only requests that are idempotent by themselves (GET,"
-                            + " HEAD, OPTIONS, TRACE)",
-                    "Remove the annotation.");
-        }
         if (Modifier.isPrivate(method.getModifiers()) || Modifier.isFinal(method.getModifiers())) {
             throw new IdempotencyConfigurationException(
                     "@Idempotent on " + place

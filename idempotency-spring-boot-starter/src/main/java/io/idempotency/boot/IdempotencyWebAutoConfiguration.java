@@ -3,6 +3,7 @@ package io.idempotency.boot;
 import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.spring.web.HandlerChecks;
 import io.idempotency.spring.web.IdempotencyFilter;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import io.idempotency.spring.web.ReplayExceptionResolver;
@@ -40,7 +41,7 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMappi
 public final class IdempotencyWebAutoConfiguration {
 
     @Bean
-    HandlerMethods idempotencyHandlerMethods(
+    MvcHandlerMethods idempotencyHandlerMethods(
             ConfigurableListableBeanFactory beanFactory, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
         return new MvcHandlerMethods(beanFactory, mappings::stream);
     }
@@ -50,20 +51,25 @@ public final class IdempotencyWebAutoConfiguration {
     static class Protection {
 
         @Bean
+        WebConfigurer idempotencyWebConfigurer(
+                IdempotencyProperties properties,
+                ConfigurableListableBeanFactory beanFactory,
+                Environment environment) {
+            return new WebConfigurer(properties.web(), beanFactory, environment);
+        }
+
+        @Bean
         @ConditionalOnMissingBean(
                 value = IdempotencyFilter.class,
                 parameterizedContainer = FilterRegistrationBean.class)
         FilterRegistrationBean<IdempotencyFilter> idempotencyFilter(
                 IdempotencyEngine engine,
                 IdempotentMethods methods,
-                ConfigurableListableBeanFactory beanFactory,
-                Environment environment,
-                IdempotencyProperties properties,
+                WebConfigurer web,
                 ApplicationContext context,
                 ObjectProvider<KeyScopeResolver> scopeResolver,
                 ObjectProvider<StatusPolicy> statusPolicy) {
-            WebConfigurer web = new WebConfigurer(properties.web(), beanFactory, environment);
-            IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory)
+            IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, context)
                     .settings(web.settings())
                     .messages(context);
             scopeResolver.ifAvailable(builder::scopeResolver);
@@ -72,6 +78,15 @@ public final class IdempotencyWebAutoConfiguration {
             registration.setOrder(web.order());
             registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
             return registration;
+        }
+
+        @Bean
+        WebChecks idempotencyWebChecks(
+                ConfigurableListableBeanFactory beanFactory,
+                IdempotentMethods methods,
+                MvcHandlerMethods handlers,
+                WebConfigurer web) {
+            return new WebChecks(new HandlerChecks(beanFactory, methods, web.settings()), handlers, methods, web);
         }
 
         // Infrastructure, so that Spring Boot's own proxy creator applies it, with and without AspectJ's weaver.

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,6 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -31,7 +31,7 @@ final class MvcHandlerMethods implements HandlerMethods {
             Set.of(RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS, RequestMethod.TRACE);
 
     private final ConfigurableListableBeanFactory beanFactory;
-    private final Supplier<Map<MethodClassKey, Boolean>> safeByHandler;
+    private final Supplier<Map<Handler, Boolean>> safeByHandler;
 
     /** @param mappings asked once, when all of them have found their handlers */
     MvcHandlerMethods(
@@ -40,16 +40,16 @@ final class MvcHandlerMethods implements HandlerMethods {
         this.safeByHandler = SingletonSupplier.of(() -> safeByHandler(mappings.get()));
     }
 
-    private static Map<MethodClassKey, Boolean> safeByHandler(Stream<RequestMappingInfoHandlerMapping> mappings) {
-        Map<MethodClassKey, Boolean> safe = new HashMap<>();
+    private static Map<Handler, Boolean> safeByHandler(Stream<RequestMappingInfoHandlerMapping> mappings) {
+        Map<Handler, Boolean> safe = new HashMap<>();
         mappings.forEach(mapping -> mapping.getHandlerMethods()
                 .forEach((info, handler) -> safe.merge(keyOf(handler), isSafe(info), Boolean::logicalAnd)));
         return safe;
     }
 
-    private static MethodClassKey keyOf(HandlerMethod handler) {
+    private static Handler keyOf(HandlerMethod handler) {
         Class<?> userClass = ClassUtils.getUserClass(handler.getBeanType());
-        return new MethodClassKey(IdempotentAnnotations.mostSpecific(handler.getMethod(), userClass), userClass);
+        return new Handler(IdempotentAnnotations.mostSpecific(handler.getMethod(), userClass), userClass);
     }
 
     private static boolean isSafe(RequestMappingInfo info) {
@@ -68,7 +68,13 @@ final class MvcHandlerMethods implements HandlerMethods {
     }
 
     private @Nullable Boolean safe(Method method, Class<?> userClass) {
-        return safeByHandler.get().get(new MethodClassKey(method, userClass));
+        return safeByHandler.get().get(new Handler(method, userClass));
+    }
+
+    /** Whether the condition holds for any handler and the class of its bean. */
+    boolean any(BiPredicate<Method, Class<?>> condition) {
+        return safeByHandler.get().keySet().stream()
+                .anyMatch(handler -> condition.test(handler.method(), handler.userClass()));
     }
 
     @Override
@@ -102,4 +108,6 @@ final class MvcHandlerMethods implements HandlerMethods {
         // An opaque proxy does not tell its advisors.
         return current != null && AopUtils.isAopProxy(current);
     }
+
+    private record Handler(Method method, Class<?> userClass) {}
 }

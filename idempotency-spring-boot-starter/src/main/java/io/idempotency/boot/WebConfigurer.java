@@ -4,16 +4,12 @@ import io.idempotency.boot.IdempotencyProperties.Web;
 import io.idempotency.boot.IdempotencyProperties.Web.Anonymous;
 import io.idempotency.spring.web.WebSettings;
 import io.idempotency.spring.web.WebSettings.AnonymousCallers;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /** What the filter is told, by the properties and by whether Spring Security is there. */
 final class WebConfigurer {
-
-    private static final Logger log = LoggerFactory.getLogger(WebConfigurer.class);
 
     private static final String SECURITY_FILTER_CHAIN = "org.springframework.security.web.SecurityFilterChain";
     private static final int DEFAULT_SECURITY_ORDER = -100;
@@ -62,13 +58,12 @@ final class WebConfigurer {
         if (chosen != null) {
             return chosen == Anonymous.REFUSE ? AnonymousCallers.REFUSE : AnonymousCallers.SHARE;
         }
-        if (secured) {
-            return AnonymousCallers.REFUSE;
-        }
-        log.warn(
-                "Without Spring Security all callers of an operation share one key space: whoever sends another caller's key and"
-                        + " payload gets his result. Set idempotency.web.anonymous=share if that is right, or refuse");
-        return AnonymousCallers.SHARE;
+        return secured ? AnonymousCallers.REFUSE : AnonymousCallers.SHARE;
+    }
+
+    /** Whether all callers share one key space although nobody has asked for it. */
+    boolean sharesByDefault() {
+        return properties.anonymous() == null && !secured;
     }
 
     /** Behind Spring Security: before it nobody is authenticated, and what it refuses would have been seen. */

@@ -12,6 +12,7 @@ import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import io.idempotency.spring.web.ReplayExceptionResolver;
 import io.idempotency.spring.web.StatusPolicy;
 import jakarta.servlet.DispatcherType;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -39,10 +40,13 @@ import org.springframework.security.web.util.matcher.AnyRequestMatcher;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockHttpServletRequestBuilder;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 @ExtendWith(OutputCaptureExtension.class)
 class IdempotencyWebAutoConfigurationTests {
@@ -328,6 +332,11 @@ class IdempotencyWebAutoConfigurationTests {
         }
 
         @Test
+        void callersAreNotTalkedAboutWhereNothingIsIdempotent(CapturedOutput output) {
+            runner.run(context -> assertThat(output).doesNotContain("share one key space"));
+        }
+
+        @Test
         void callersAreRefusedWithSpringSecurity(CapturedOutput output) {
             runner.withBean(Payments.class).withUserConfiguration(Secured.class).run(context -> {
                 assertThat(call(context, request("k")).getContentAsString()).contains("caller-unknown");
@@ -371,6 +380,32 @@ class IdempotencyWebAutoConfigurationTests {
                                     StartupFailures.analysisOf(context).getDescription())
                             .startsWith("idempotency.web.order is '-90'"));
         }
+    }
+
+    @Nested
+    class RefusesToStart {
+
+        @Test
+        void withHandlersThatAreNotSupportedAndNamesEachOfThem() {
+            runner.withBean(Unsupported.class).run(context -> {
+                FailureAnalysis analysis = StartupFailures.analysisOf(context);
+                assertThat(analysis.getDescription().lines())
+                        .hasSize(4)
+                        .anyMatch(line ->
+                                line.contains(".later is not supported, because the method answers asynchronously"))
+                        .anyMatch(line -> line.contains(".stream is not supported, because the method streams"))
+                        .anyMatch(line -> line.contains(".byOrder names a key by an expression"))
+                        .anyMatch(line -> line.contains(".anything is mapped to every HTTP method"))
+                        .allMatch(line -> line.endsWith("."));
+                assertThat(analysis.getAction()).contains("Remove the attribute 'key'", "@PostMapping");
+            });
+        }
+    }
+
+    @Test
+    void tellsOfCorsThatKeepsTheKeyBack(CapturedOutput output) {
+        runner.withBean(CrossOriginPayments.class)
+                .run(context -> assertThat(output).contains("does not allow the request header Idempotency-Key"));
     }
 
     private void with(String property, ContextConsumer<AssertableWebApplicationContext> consumer) {
@@ -437,6 +472,45 @@ class IdempotencyWebAutoConfigurationTests {
         @Idempotent
         public ResponseEntity<String> pay(@RequestBody String payment) {
             return ResponseEntity.status(201).header("X-Own", "kept").body("paid");
+        }
+    }
+
+    @RestController
+    public static class Unsupported {
+
+        @PostMapping("/later")
+        @Idempotent
+        public CompletableFuture<String> later() {
+            return CompletableFuture.completedFuture("");
+        }
+
+        @PostMapping("/stream")
+        @Idempotent
+        public StreamingResponseBody stream() {
+            return out -> {};
+        }
+
+        @PostMapping("/by-order")
+        @Idempotent(key = "#order")
+        public String byOrder(String order) {
+            return order;
+        }
+
+        @RequestMapping("/anything")
+        @Idempotent
+        public String anything() {
+            return "";
+        }
+    }
+
+    @RestController
+    @CrossOrigin(origins = "https://shop.example.com", allowedHeaders = "Content-Type")
+    public static class CrossOriginPayments {
+
+        @PostMapping("/payments")
+        @Idempotent
+        public String pay() {
+            return "paid";
         }
     }
 }

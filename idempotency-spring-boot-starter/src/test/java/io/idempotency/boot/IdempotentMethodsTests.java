@@ -313,7 +313,7 @@ class IdempotentMethodsTests {
         @Test
         void aMethodThatHandlesOnlySafeRequests() {
             assertThat(failureOf(SafeController.class).getDescription())
-                    .startsWith("@Idempotent on " + SafeController.class.getName() + ".read has no meaning");
+                    .startsWith("@Idempotent on " + SafeController.class.getName() + ".read is mapped to [GET]");
         }
 
         @Test
