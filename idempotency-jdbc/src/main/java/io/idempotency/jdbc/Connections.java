@@ -22,14 +22,11 @@ final class Connections {
     private final DataSource dataSource;
     private final DataSource own;
     private final Duration timeout;
-    private final int timeoutSeconds;
 
     Connections(DataSource dataSource, Duration timeout) {
         this.dataSource = dataSource;
         this.own = withoutTransactions(dataSource);
         this.timeout = timeout;
-        this.timeoutSeconds =
-                Math.toIntExact(Math.max(1, timeout.plusMillis(999).toSeconds()));
     }
 
     // That proxy hands out the connection of the open transaction, which must not see what is meant to be visible at
@@ -50,7 +47,7 @@ final class Connections {
     <R extends @Nullable Object> R own(Dialect dialect, Session.Work<R> work) throws SQLException {
         return ownAutoCommit(connection -> {
             Limits limits = dialect.limitOwn(connection, timeout);
-            return limited(connection, limits, work);
+            return limited(dialect, connection, limits, work);
         });
     }
 
@@ -116,7 +113,7 @@ final class Connections {
                 throw new IllegalStateException(
                         "The connection that is bound to this thread is in auto-commit mode: no transaction is open on it");
             }
-            return limited(connection, dialect.limit(connection, timeout), work);
+            return limited(dialect, connection, dialect.limit(connection, timeout), work);
         } finally {
             DataSourceUtils.releaseConnection(connection, bound);
         }
@@ -149,10 +146,10 @@ final class Connections {
                 "The transaction on this thread is not one of the DataSource that holds the idempotency records");
     }
 
-    private <R extends @Nullable Object> R limited(Connection connection, Limits limits, Session.Work<R> work)
-            throws SQLException {
+    private <R extends @Nullable Object> R limited(
+            Dialect dialect, Connection connection, Limits limits, Session.Work<R> work) throws SQLException {
         try {
-            return work.run(new Session(connection, timeoutSeconds));
+            return work.run(new Session(connection, dialect.queryTimeoutSeconds(timeout)));
         } finally {
             putBack(connection, limits);
         }

@@ -31,6 +31,9 @@ interface Dialect {
     /** What {@link ClaimMode#AUTO} means. */
     ClaimMode claimMode();
 
+    /** The query timeout of each statement; zero for none. */
+    int queryTimeoutSeconds(Duration timeout);
+
     /** Puts limits on a connection that a transaction of the application uses. */
     Limits limit(Connection connection, Duration timeout) throws SQLException;
 

@@ -94,7 +94,8 @@ record Entry(
         statement.setString(index++, operation);
         statement.setString(index++, Row.letterOf(guarantee));
         bindOwner(statement, index++, owner);
-        statement.setString(index++, fingerprint.asText());
+        // Not as an empty text, which some databases take for null.
+        statement.setString(index++, fingerprint.equals(Fingerprint.NONE) ? null : fingerprint.asText());
         bindMillis(statement, index++, completedIn);
         bindMillis(statement, index++, leaseEndsIn);
         statement.setLong(index++, expiresIn);

@@ -256,6 +256,11 @@ final class PostgreSqlDialect implements Dialect {
         return ClaimMode.JOINED;
     }
 
+    @Override
+    public int queryTimeoutSeconds(Duration timeout) {
+        return Math.toIntExact(timeout.plusMillis(999).toSeconds());
+    }
+
     // The query timeout cancels over a second connection: it does not help where the network is gone. The socket's
     // does.
     @Override

@@ -78,7 +78,7 @@ final class Row {
         Fingerprint fingerprint = Fingerprint.NONE;
         StoredResult result = null;
         try {
-            fingerprint = Fingerprint.parse(fingerprintText);
+            fingerprint = fingerprintText == null ? Fingerprint.NONE : Fingerprint.parse(fingerprintText);
             if (done && formatKnown) {
                 result = StoredResult.fromBytes(bytes == null ? new byte[0] : bytes);
             }

@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** A connection in use by the store. Every statement on it ends in time. */
+/** A connection in use by the store. */
 final class Session {
 
     private final Connection connection;
@@ -23,7 +23,9 @@ final class Session {
     PreparedStatement prepare(String sql) throws SQLException {
         PreparedStatement statement = connection.prepareStatement(sql);
         try {
-            statement.setQueryTimeout(timeoutSeconds);
+            if (timeoutSeconds > 0) {
+                statement.setQueryTimeout(timeoutSeconds);
+            }
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();

@@ -6,7 +6,7 @@ create table idempotency_record (
     guarantee      char(1)      not null,
     owner          uuid,
     token          bigint       not null,
-    fingerprint    varchar(100) not null,
+    fingerprint    varchar(100),
     created_at     bigint       not null,
     completed_at   bigint,
     lease_until    bigint,
