@@ -12,9 +12,13 @@ import java.util.Map;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.validation.Validator;
+import org.springframework.validation.annotation.Validated;
+import org.springframework.web.bind.WebDataBinder;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.InitBinder;
 import org.springframework.web.bind.annotation.PatchMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -153,6 +157,22 @@ class CaseHandlers {
     ResponseEntity<Map<String, Object>> bound(
             @PathVariable int number, @RequestHeader(KEY) String key, @RequestBody Amount amount) {
         return created("bound", key);
+    }
+
+    @PostMapping("/validated")
+    @Idempotent
+    ResponseEntity<Map<String, Object>> validated(
+            @RequestHeader(KEY) String key, @Validated @RequestBody Amount amount) {
+        return created("validated", key);
+    }
+
+    @InitBinder("amount")
+    void validateAmount(WebDataBinder binder) {
+        binder.addValidators(Validator.forInstanceOf(Amount.class, (amount, errors) -> {
+            if (amount.value() <= 0) {
+                errors.reject("positive", "must be positive");
+            }
+        }));
     }
 
     @PostMapping("/failures/{kind}")

@@ -143,6 +143,19 @@ class OutcomeHttpTests {
         }
     }
 
+    /** Validation is asked again before a replay, but it has the same payload to look at. */
+    @Test
+    void keepsNothingOfWhatIsNotValid() {
+        Answer invalid = server.post("/cases/validated", key, "{\"value\":0}");
+        Answer valid = server.post("/cases/validated", key, "{\"value\":1}");
+        Answer again = server.post("/cases/validated", key, "{\"value\":1}");
+
+        assertThat(invalid.status()).isEqualTo(400);
+        assertThat(valid.status()).isEqualTo(201);
+        assertThat(again.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
     @Test
     void storesAFailureThatIsNamedAsAResultWhateverItsStatus() {
         Answer first = server.post("/cases/failures/stored", key, "{}");

@@ -1,0 +1,220 @@
+package io.idempotency.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.idempotency.Idempotent;
+import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.ServletResponseWrapper;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.filter.HiddenHttpMethodFilter;
+
+/** Case 98 with a filter in front that reads parameters, and an application that catches every exception. */
+class FilteredBodyHttpTests {
+
+    private static final String FORM = "name=charg%C3%A9e+%26+co&tag=1&tag=%E4%B8%AD";
+
+    private static TestServer server;
+
+    private final String key = TestServer.newKey();
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start(Filtered.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private Answer form(String path, String body) {
+        return server.send(
+                "POST",
+                path,
+                key,
+                body.getBytes(StandardCharsets.US_ASCII),
+                "Content-Type",
+                "application/x-www-form-urlencoded");
+    }
+
+    /** Case 98: the filter has made the container read the body. */
+    @ParameterizedTest
+    @CsvSource({
+        "/bodies/params, ''",
+        "/bodies/model, ''",
+        "/bodies/map, ''",
+        "/bodies/params, _method=put&",
+        "/bodies/map, _method=put&"
+    })
+    void showsFormFieldsToEverybody(String path, String method) {
+        Answer first = form(path, method + FORM);
+        Answer second = form(path, method + FORM);
+
+        assertThat(first.text()).isEqualTo("charg\u00e9e & co [1, \u4e2d]");
+        assertThat(second.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** Case 98: even to who reads the stream, which would be empty without the library. */
+    @Test
+    void showsAFormThatWasReadBeforeToWhoReadsTheStream() {
+        Answer answer = form("/bodies/bytes?name=0", FORM);
+
+        // Values of the query are told apart from those of the body.
+        assertThat(answer.text()).isEqualTo(FORM);
+        assertThat(form("/bodies/bytes?name=0", FORM).replayed()).isTrue();
+        assertThat(form("/bodies/bytes?name=0", FORM + "&x=1").problem()).isEqualTo("key-reused");
+    }
+
+    @Test
+    void keepsAnOverriddenMethodApart() {
+        assertThat(form("/filtered/method", "_method=put").text()).isEqualTo("put");
+        assertThat(form("/filtered/method", "_method=post").text()).isEqualTo("post");
+        assertThat(form("/filtered/method", "_method=put").replayed()).isTrue();
+    }
+
+    /** An advice for every exception sees none of ours. */
+    @Test
+    void showsNoAdviceTheEndOfAReplay() {
+        Advice advice = server.bean(Advice.class);
+        form("/filtered/method", "_method=post");
+        int before = advice.calls.get();
+
+        assertThat(form("/filtered/method", "_method=post").replayed()).isTrue();
+        assertThat(advice.calls.get()).isEqualTo(before);
+    }
+
+    /** Who writes to the response of the container has sent something that nobody can take back or store. */
+    @Test
+    void remembersTheFactWhereAHandlerWritesPastTheFilter() {
+        Answer first = form("/filtered/native", "a=1");
+        Answer second = form("/filtered/native", "a=1");
+
+        assertThat(first.text()).isEqualTo("native");
+        assertThat(second.problem()).isEqualTo("result-not-replayable");
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** A nested call is not the request's own, and a method that was retried by an aspect is. */
+    @Test
+    void takesOnlyTheCallOfTheDispatcherForTheRequest() {
+        Answer first = form("/filtered/nesting", "a=1");
+        Answer second = form("/filtered/nesting", "a=1");
+
+        assertThat(first.text()).isEqualTo("nesting post");
+        assertThat(second.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
+    @Test
+    void passesCallsOfAHandlerThatAreNoRequests() {
+        Handlers handlers = server.bean(Handlers.class);
+
+        assertThat(handlers).isInstanceOf(Advised.class);
+        assertThat(handlers.post(key)).isEqualTo("post");
+        assertThat(handlers.post(key)).isEqualTo("post");
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
+    @RestController
+    @RequestMapping("/filtered")
+    static class Handlers {
+
+        private final Effects effects;
+        private final org.springframework.beans.factory.ObjectProvider<Handlers> self;
+
+        Handlers(Effects effects, org.springframework.beans.factory.ObjectProvider<Handlers> self) {
+            this.effects = effects;
+            this.self = self;
+        }
+
+        @PutMapping("/method")
+        @Idempotent
+        String put(@RequestHeader("Idempotency-Key") String key) {
+            effects.add(key);
+            return "put";
+        }
+
+        @PostMapping("/method")
+        @Idempotent
+        String post(@RequestHeader("Idempotency-Key") String key) {
+            effects.add(key);
+            return "post";
+        }
+
+        @PostMapping("/nesting")
+        @Idempotent
+        String nesting(@RequestHeader("Idempotency-Key") String key) {
+            effects.add(key);
+            return "nesting " + self.getObject().post(key);
+        }
+
+        @PostMapping("/native")
+        @Idempotent
+        void nativeResponse(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestParam String a,
+                HttpServletRequest request,
+                HttpServletResponse response)
+                throws IOException {
+            effects.add(key);
+            ServletResponse innermost = response;
+            while (innermost instanceof ServletResponseWrapper wrapper) {
+                innermost = wrapper.getResponse();
+            }
+            assertThat(request).isInstanceOf(ServletRequestWrapper.class);
+            innermost.getOutputStream().print("native");
+            innermost.flushBuffer();
+        }
+    }
+
+    @RestControllerAdvice
+    static class Advice {
+
+        final AtomicInteger calls = new AtomicInteger();
+
+        @ExceptionHandler(Throwable.class)
+        ResponseEntity<String> onAnything(Throwable failure) {
+            calls.incrementAndGet();
+            return ResponseEntity.status(HttpStatus.OK).body("caught " + failure.getMessage());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Servers.Leased.class, Handlers.class, Advice.class})
+    static class Filtered {
+
+        @Bean
+        FilterRegistrationBean<HiddenHttpMethodFilter> hiddenMethod() {
+            FilterRegistrationBean<HiddenHttpMethodFilter> registration =
+                    new FilterRegistrationBean<>(new HiddenHttpMethodFilter());
+            registration.setOrder(-10000);
+            return registration;
+        }
+    }
+}
