@@ -3,6 +3,8 @@ package io.idempotency.spring.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.Idempotent;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.ServletResponseWrapper;
@@ -10,17 +12,25 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -32,6 +42,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.filter.HiddenHttpMethodFilter;
+import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.servlet.HandlerMapping;
 
 /** Case 98 with a filter in front that reads parameters, and an application that catches every exception. */
 class FilteredBodyHttpTests {
@@ -131,6 +143,37 @@ class FilteredBodyHttpTests {
         assertThat(server.effects().of(key)).isEqualTo(2);
     }
 
+    /** A failure that the handler itself has dealt with is not the handler's. */
+    @Test
+    void judgesNoFailureOfANestedCallOfTheSameHandler() {
+        Answer first = form("/filtered/recursive", "a=1");
+        Answer second = form("/filtered/recursive", "a=1");
+
+        assertThat(first.text()).isEqualTo("recovered");
+        assertThat(second.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
+    /** An aspect of the application that tries again: the last try counts. */
+    @Test
+    void judgesTheLastOfSeveralTries() {
+        Answer first = form("/filtered/retried", "a=1");
+        Answer second = form("/filtered/retried", "a=1");
+
+        assertThat(first.text()).isEqualTo("done");
+        assertThat(second.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
+    @Test
+    void leavesNoTraceOfItsLookInTheRequest() {
+        form("/filtered/method", "_method=post");
+
+        assertThat(server.bean(AttributeFilter.class).seen)
+                .noneMatch(name -> name.startsWith(HandlerMapping.class.getName()))
+                .noneMatch(name -> name.startsWith("org.springframework.web.util.ServletRequestPathUtils"));
+    }
+
     @Test
     void passesCallsOfAHandlerThatAreNoRequests() {
         Handlers handlers = server.bean(Handlers.class);
@@ -174,6 +217,28 @@ class FilteredBodyHttpTests {
             return "nesting " + self.getObject().post(key);
         }
 
+        @PostMapping("/recursive")
+        @Idempotent(releaseFailures = IllegalArgumentException.class)
+        public String recursive(@RequestHeader("Idempotency-Key") String key) {
+            if (effects.add(key) == 2) {
+                throw new IllegalArgumentException("nested");
+            }
+            try {
+                return self.getObject().recursive(key);
+            } catch (IllegalArgumentException e) {
+                return "recovered";
+            }
+        }
+
+        @PostMapping("/retried")
+        @Idempotent(releaseFailures = IllegalStateException.class)
+        public String retried(@RequestHeader("Idempotency-Key") String key) {
+            if (effects.add(key) == 1) {
+                throw new IllegalStateException("try again");
+            }
+            return "done";
+        }
+
         @PostMapping("/native")
         @Idempotent
         void nativeResponse(
@@ -205,9 +270,46 @@ class FilteredBodyHttpTests {
         }
     }
 
+    /** Looks at the request behind the library's filter. */
+    static final class AttributeFilter extends OncePerRequestFilter {
+
+        volatile List<String> seen = List.of();
+
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            seen = Collections.list(request.getAttributeNames());
+            chain.doFilter(request, response);
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @Import({Servers.Leased.class, Handlers.class, Advice.class})
     static class Filtered {
+
+        @Bean
+        AttributeFilter attributeFilter() {
+            return new AttributeFilter();
+        }
+
+        /** Tries a handler again, outside of the gate. */
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor retryAdvisor() {
+            NameMatchMethodPointcutAdvisor advisor =
+                    new NameMatchMethodPointcutAdvisor((MethodInterceptor) invocation -> {
+                        try {
+                            return ((ProxyMethodInvocation) invocation)
+                                    .invocableClone()
+                                    .proceed();
+                        } catch (IllegalStateException e) {
+                            return invocation.proceed();
+                        }
+                    });
+            advisor.setMappedName("retried");
+            advisor.setOrder(0);
+            return advisor;
+        }
 
         @Bean
         FilterRegistrationBean<HiddenHttpMethodFilter> hiddenMethod() {
