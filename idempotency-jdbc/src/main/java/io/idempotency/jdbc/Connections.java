@@ -11,7 +11,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The connections of the store: its own ones, and the one of the transaction that is open on the thread. */
@@ -25,18 +24,9 @@ final class Connections {
 
     Connections(DataSource dataSource, Duration timeout) {
         this.dataSource = dataSource;
-        this.own = withoutTransactions(dataSource);
+        // What is meant to be visible at once must not be written in the transaction that happens to be open.
+        this.own = DataSources.outsideOfTransactions(dataSource);
         this.timeout = timeout;
-    }
-
-    // That proxy hands out the connection of the open transaction, which must not see what is meant to be visible at
-    // once.
-    private static DataSource withoutTransactions(DataSource dataSource) {
-        DataSource target = dataSource;
-        while (target instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-            target = proxy.getTargetDataSource();
-        }
-        return target;
     }
 
     Duration timeout() {

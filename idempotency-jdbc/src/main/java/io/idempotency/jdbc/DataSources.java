@@ -4,6 +4,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** Which data source a proxy stands for. */
@@ -15,12 +16,28 @@ final class DataSources {
     static boolean same(DataSource one, DataSource other) {
         DataSource oneTarget = target(one);
         DataSource otherTarget = target(other);
-        return oneTarget == otherTarget || wraps(oneTarget, otherTarget) || wraps(otherTarget, oneTarget);
+        return oneTarget == otherTarget
+                || (!isRouting(one)
+                        && !isRouting(other)
+                        && (wraps(oneTarget, otherTarget) || wraps(otherTarget, oneTarget)));
     }
 
     /** Whether it sends connections to several places. */
     static boolean isRouting(DataSource dataSource) {
-        return target(dataSource) instanceof AbstractRoutingDataSource;
+        return unwrap(target(dataSource), AbstractRoutingDataSource.class) != null;
+    }
+
+    /** The one below every proxy that hands out the connection of the open transaction. */
+    static DataSource outsideOfTransactions(DataSource dataSource) {
+        DataSource outside = dataSource;
+        DataSource layer = dataSource;
+        while (layer instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null) {
+            layer = proxy.getTargetDataSource();
+            if (proxy instanceof TransactionAwareDataSourceProxy) {
+                outside = layer;
+            }
+        }
+        return outside;
     }
 
     private static DataSource target(DataSource dataSource) {

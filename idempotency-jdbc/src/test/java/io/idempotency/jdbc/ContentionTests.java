@@ -3,11 +3,14 @@ package io.idempotency.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.jdbc.Bench.Patient;
+import io.idempotency.spi.ClaimResult;
+import io.idempotency.spi.RecordId;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.TransactionDefinition;
 
 class ContentionTests {
@@ -59,6 +62,35 @@ class ContentionTests {
 
                 assertThat(database.businessRows(key)).isEqualTo(1);
                 assertThat(answers).containsOnly(answers.get(0));
+            }
+        }
+    }
+
+    // What the database refuses of the store's own statements is sent again.
+    @ParameterizedTest
+    @ValueSource(strings = {"TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE"})
+    void leasedClaimsWorkOnAPoolOfAnyIsolation(String isolation) {
+        try (TestDatabase database = TestDatabase.postgreSql()) {
+            JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(database.pool(config -> {
+                        config.setTransactionIsolation(isolation);
+                        config.setMaximumPoolSize(THREADS);
+                    }))
+                    .build();
+            for (int round = 0; round < 10; round++) {
+                RecordId id = Requests.freshId();
+
+                List<ClaimResult> answers = Bench.race(THREADS, index -> {
+                    ClaimResult answer = store.tryClaim(Requests.leased(id));
+                    if (answer instanceof ClaimResult.Claimed claimed) {
+                        store.renew(claimed.lease());
+                        store.complete(claimed.lease(), Requests.result("first"), Requests.LONG);
+                    }
+                    return answer;
+                });
+
+                assertThat(answers)
+                        .filteredOn(ClaimResult.Claimed.class::isInstance)
+                        .hasSize(1);
             }
         }
     }

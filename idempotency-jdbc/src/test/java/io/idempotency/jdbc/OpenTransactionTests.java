@@ -216,19 +216,20 @@ class OpenTransactionTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"transaction-aware", "lazy", "manager on the target", "manager on a proxy"})
+    @ValueSource(strings = {"transaction-aware", "nested", "lazy", "manager on the target", "manager on a proxy"})
     void proxiesOfTheSameDataSourceAreSeenThrough(String arrangement) {
         DataSource target = postgreSql.pool();
         DataSource ofStore =
                 switch (arrangement) {
                     case "transaction-aware" -> new TransactionAwareDataSourceProxy(target);
+                    case "nested" -> new LazyConnectionDataSourceProxy(new TransactionAwareDataSourceProxy(target));
                     case "lazy" -> new LazyConnectionDataSourceProxy(target);
                     case "manager on the target" -> new LazyConnectionDataSourceProxy(target);
                     default -> target;
                 };
         DataSource ofManager =
                 switch (arrangement) {
-                    case "manager on the target" -> target;
+                    case "nested", "manager on the target" -> target;
                     case "manager on a proxy" -> new LazyConnectionDataSourceProxy(target);
                     default -> ofStore;
                 };
