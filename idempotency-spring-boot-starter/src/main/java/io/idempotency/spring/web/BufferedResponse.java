@@ -3,6 +3,7 @@ package io.idempotency.spring.web;
 import io.idempotency.spring.web.StoredResponse.Form;
 import io.idempotency.spring.web.StoredResponse.Header;
 import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
@@ -12,6 +13,9 @@ import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,9 +37,11 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     private static final Set<String> CONTENT =
             Set.of("Content-Encoding", "Content-Language", "Content-Range", "Content-Disposition");
 
+    private final HttpServletResponse real;
     private final String replayedHeader;
     private final Before before;
     private final BodyBuffer body;
+    private @Nullable HttpServletResponse shield;
     private @Nullable BufferStream stream;
     private @Nullable EncodingWriter encoder;
     private @Nullable PrintWriter writer;
@@ -48,14 +54,42 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     BufferedResponse(HttpServletResponse response, WebSettings settings) {
         super(response);
+        real = response;
         replayedHeader = settings.replayedHeader();
         before = new Before(response);
         body = new BodyBuffer(
                 settings.maxResponseSize().toBytes(), settings.maxSpillSize().toBytes());
     }
 
-    private HttpServletResponse real() {
-        return (HttpServletResponse) getResponse();
+    /** The response that goes to the client. Only for the filter. */
+    HttpServletResponse real() {
+        return real;
+    }
+
+    // After a forward, Tomcat 11 looks through all wrappers for its own response and ends it, whatever a wrapper still
+    // holds back
+    // (suspendWrappedResponseAfterForward). It must not find it here.
+    @Override
+    public ServletResponse getResponse() {
+        ServletResponse wrapped = super.getResponse();
+        if (wrapped != real) {
+            return wrapped;
+        }
+        if (shield == null) {
+            shield = (HttpServletResponse) Proxy.newProxyInstance(
+                    HttpServletResponse.class.getClassLoader(),
+                    new Class<?>[] {HttpServletResponse.class},
+                    (proxy, method, arguments) -> invokeReal(method, arguments));
+        }
+        return shield;
+    }
+
+    private @Nullable Object invokeReal(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+        try {
+            return method.invoke(real, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getTargetException();
+        }
     }
 
     // What the handler does
@@ -80,7 +114,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             String encoding = getCharacterEncoding();
             encoder = new EncodingWriter(encoding);
             // As a container does it: the encoding is settled by now and becomes part of the content type.
-            real().setCharacterEncoding(encoding);
+            super.setCharacterEncoding(encoding);
             writer = new PrintWriter(encoder);
         }
         return writer;
@@ -108,7 +142,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             return;
         }
         super.setContentType(withoutCharset(type));
-        real().setCharacterEncoding(encoder.encoding);
+        super.setCharacterEncoding(encoder.encoding);
     }
 
     private static @Nullable String withoutCharset(@Nullable String type) {
@@ -331,7 +365,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Whether something went to the client past this wrapper. */
     boolean isRealCommitted() {
-        return super.isCommitted();
+        return real.isCommitted();
     }
 
     /** Whether something was written that could not be held back. */
@@ -368,19 +402,19 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     /** Sends what was held back. */
     void send() throws IOException {
         drain();
-        if (super.isCommitted()) {
+        if (real.isCommitted()) {
             return;
         }
         if (form == Form.ERROR) {
             if (text == null) {
-                real().sendError(status);
+                real.sendError(status);
             } else {
-                real().sendError(status, text);
+                real.sendError(status, text);
             }
         } else if (form == Form.REDIRECT) {
-            real().sendRedirect(text);
+            real.sendRedirect(text);
         } else if (body.size() > 0) {
-            body.writeTo(real().getOutputStream());
+            body.writeTo(real.getOutputStream());
         }
     }
 
@@ -395,20 +429,20 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Forgets everything that describes a body; other headers of whoever was asked before the handler stay. */
     void discardContent() {
-        List<Header> others = new Before(real()).headers;
+        List<Header> others = new Before(real).headers;
         discard();
         others.stream()
                 .filter(header -> CONTENT.stream().noneMatch(header.name()::equalsIgnoreCase))
                 .filter(header -> !before.headers.contains(header))
-                .forEach(header -> real().addHeader(header.name(), header.value()));
+                .forEach(header -> real.addHeader(header.name(), header.value()));
     }
 
     /** Makes the response what it was before the handler. */
     void discard() {
         discardBody();
-        if (!super.isCommitted()) {
-            super.reset();
-            before.restore(real());
+        if (!real.isCommitted()) {
+            real.reset();
+            before.restore(real);
         }
         stream = null;
         writer = null;

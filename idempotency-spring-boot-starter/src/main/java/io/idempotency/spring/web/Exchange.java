@@ -297,7 +297,7 @@ final class Exchange {
     }
 
     HttpServletResponse real() {
-        return (HttpServletResponse) response.getResponse();
+        return response.real();
     }
 
     CachedRequest request() {
