@@ -1,5 +1,6 @@
 package io.idempotency.it.payments.child;
 
+import com.zaxxer.hikari.HikariDataSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -26,7 +27,7 @@ final class FailpointDataSource extends DelegatingDataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return proxy(Connection.class, new ConnectionCalls(super.getConnection()));
+        return proxy(Connection.class, new ConnectionCalls(obtainTargetDataSource(), super.getConnection()));
     }
 
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
@@ -48,7 +49,7 @@ final class FailpointDataSource extends DelegatingDataSource {
         return oneLine.length() <= 70 ? oneLine : oneLine.substring(0, 70) + "...";
     }
 
-    private record ConnectionCalls(Connection target) implements InvocationHandler {
+    private record ConnectionCalls(DataSource pool, Connection target) implements InvocationHandler {
 
         @Override
         public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
@@ -59,12 +60,12 @@ final class FailpointDataSource extends DelegatingDataSource {
             if (CONNECTION_CALLS.contains(name)) {
                 String call = arguments == null ? name : name + " " + arguments[0];
                 return Failpoints.around(
-                        call, () -> FailpointDataSource.invoke(target, method, arguments), () -> lose(target));
+                        call, () -> FailpointDataSource.invoke(target, method, arguments), () -> lose(pool, target));
             }
             Object result = FailpointDataSource.invoke(target, method, arguments);
             if (result instanceof Statement statement) {
                 String sql = arguments != null && arguments[0] instanceof String text ? text : "";
-                return statementProxy(new StatementCalls(statement, target, sql));
+                return statementProxy(new StatementCalls(statement, pool, target, sql));
             }
             return result;
         }
@@ -80,7 +81,8 @@ final class FailpointDataSource extends DelegatingDataSource {
         }
     }
 
-    private record StatementCalls(Statement target, Connection connection, String sql) implements InvocationHandler {
+    private record StatementCalls(Statement target, DataSource pool, Connection connection, String sql)
+            implements InvocationHandler {
 
         @Override
         public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
@@ -93,13 +95,15 @@ final class FailpointDataSource extends DelegatingDataSource {
                 return Failpoints.around(
                         shortened(text),
                         () -> FailpointDataSource.invoke(target, method, arguments),
-                        () -> lose(connection));
+                        () -> lose(pool, connection));
             }
             return FailpointDataSource.invoke(target, method, arguments);
         }
     }
 
-    private static void lose(Connection connection) throws SQLException {
-        connection.abort(Runnable::run);
+    /** Closes the connection to the database, and lets the pool know, as it does by the errors of a real loss. */
+    private static void lose(DataSource pool, Connection connection) throws SQLException {
+        connection.unwrap(Connection.class).close();
+        pool.unwrap(HikariDataSource.class).evictConnection(connection);
     }
 }
