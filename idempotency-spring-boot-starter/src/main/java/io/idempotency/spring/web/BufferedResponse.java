@@ -66,9 +66,8 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         return real;
     }
 
-    // After a forward, Tomcat 11 looks through all wrappers for its own response and ends it, whatever a wrapper still
-    // holds back
-    // (suspendWrappedResponseAfterForward). It must not find it here.
+    // After a forward, Tomcat 11 looks through all wrappers for its own response and ends it, whatever a wrapper holds
+    // back (suspendWrappedResponseAfterForward). It must not find it here.
     @Override
     public ServletResponse getResponse() {
         ServletResponse wrapped = super.getResponse();

@@ -4,10 +4,14 @@ import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.MappingMatch;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +35,9 @@ import org.springframework.web.util.pattern.PathPattern;
  */
 final class HandlerLookup {
 
+    // With the slash before it: "/orders/**" is the pattern of "/orders" as well.
+    private static final Pattern BEGINNING_END = Pattern.compile("/?(?:[{*?]|$)");
+
     private static final Logger log = LoggerFactory.getLogger(HandlerLookup.class);
 
     private final ListableBeanFactory beanFactory;
@@ -46,7 +53,7 @@ final class HandlerLookup {
     @Nullable
     IdempotentHandler find(HttpServletRequest request) {
         Mappings known = mappings();
-        if (known.isEmpty()) {
+        if (known.isEmpty() || known.isElsewhere(request)) {
             return null;
         }
         RequestPath path = ServletRequestPathUtils.parse(request);
@@ -108,9 +115,11 @@ final class HandlerLookup {
      *
      * @param all in their order
      * @param patterns of the paths of idempotent handlers
+     * @param beginnings of these patterns, up to their first variable or wildcard
      * @param anyPath whether there are idempotent handlers whose paths are not known as patterns
      */
-    private record Mappings(List<HandlerMapping> all, List<PathPattern> patterns, boolean anyPath) {
+    private record Mappings(
+            List<HandlerMapping> all, List<PathPattern> patterns, Set<String> beginnings, boolean anyPath) {
 
         static Mappings of(List<HandlerMapping> all, IdempotentMethods methods) {
             List<PathPattern> patterns = new ArrayList<>();
@@ -120,7 +129,10 @@ final class HandlerLookup {
                     anyPath |= !collect(ofMethods, methods, patterns);
                 }
             }
-            return new Mappings(List.copyOf(all), List.copyOf(patterns), anyPath);
+            Set<String> beginnings = patterns.stream()
+                    .map(pattern -> BEGINNING_END.split(pattern.getPatternString(), 2)[0])
+                    .collect(Collectors.toSet());
+            return new Mappings(List.copyOf(all), List.copyOf(patterns), Set.copyOf(beginnings), anyPath);
         }
 
         private static boolean collect(
@@ -140,6 +152,27 @@ final class HandlerLookup {
 
         boolean isEmpty() {
             return patterns.isEmpty() && !anyPath;
+        }
+
+        /**
+         * Whether the path is certainly none of an idempotent handler. Cheaper than to parse it: no letter's case is looked at, and
+         * nothing is said of a path with encoded characters, parameters or a servlet's own path.
+         */
+        boolean isElsewhere(HttpServletRequest request) {
+            String uri = request.getRequestURI();
+            if (anyPath
+                    || uri.indexOf('%') >= 0
+                    || uri.indexOf(';') >= 0
+                    || request.getHttpServletMapping().getMappingMatch() == MappingMatch.PATH) {
+                return false;
+            }
+            int start = request.getContextPath().length();
+            for (String beginning : beginnings) {
+                if (uri.regionMatches(true, start, beginning, 0, beginning.length())) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         boolean mayHandle(PathContainer path) {

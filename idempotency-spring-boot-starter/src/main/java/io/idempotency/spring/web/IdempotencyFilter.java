@@ -277,7 +277,6 @@ public final class IdempotencyFilter implements Filter {
     private static boolean isDispatched(MethodInvocation invocation, HttpServletRequest request, Class<?> targetClass) {
         return !SAFE_METHODS.contains(request.getMethod())
                 && request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) instanceof HandlerMethod handler
-                && handler.getBeanType().isAssignableFrom(targetClass)
                 && IdempotentHandler.isSame(handler, invocation.getMethod(), targetClass);
     }
 

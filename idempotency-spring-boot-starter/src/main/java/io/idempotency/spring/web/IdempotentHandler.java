@@ -2,6 +2,8 @@ package io.idempotency.spring.web;
 
 import io.idempotency.spring.aop.IdempotentMethod;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.http.server.PathContainer;
 import org.springframework.util.ClassUtils;
@@ -23,7 +25,19 @@ record IdempotentHandler(HandlerMethod handler, IdempotentMethod method, PathCon
     /** Whether a call of a bean's method is the call of a handler. */
     static boolean isSame(HandlerMethod handler, Method called, Class<?> targetClass) {
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
-        return AopUtils.getMostSpecificMethod(called, userClass)
-                .equals(AopUtils.getMostSpecificMethod(handler.getMethod(), userClass));
+        // The most specific method is found by its name: only one of the handler's own class is the handler.
+        return isClassOf(handler.getBeanType(), userClass)
+                && AopUtils.getMostSpecificMethod(called, userClass)
+                        .equals(AopUtils.getMostSpecificMethod(handler.getMethod(), userClass));
+    }
+
+    // Of a proxy by interfaces no more is known than the interfaces.
+    private static boolean isClassOf(Class<?> beanType, Class<?> userClass) {
+        if (!Proxy.isProxyClass(beanType)) {
+            return ClassUtils.getUserClass(beanType).isAssignableFrom(userClass);
+        }
+        return Arrays.stream(beanType.getInterfaces())
+                .filter(each -> !each.getName().startsWith("org.springframework."))
+                .allMatch(each -> each.isAssignableFrom(userClass));
     }
 }

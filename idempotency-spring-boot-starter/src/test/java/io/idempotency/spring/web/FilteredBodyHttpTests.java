@@ -25,6 +25,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -43,7 +44,10 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.filter.HiddenHttpMethodFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /** Case 98 with a filter in front that reads parameters, and an application that catches every exception. */
 class FilteredBodyHttpTests {
@@ -174,6 +178,17 @@ class FilteredBodyHttpTests {
                 .noneMatch(name -> name.startsWith("org.springframework.web.util.ServletRequestPathUtils"));
     }
 
+    /** An interceptor calls a method of the same name in another controller, before the handler. */
+    @Test
+    void takesNoMethodOfTheSameNameForTheHandler() {
+        server.send("POST", "/filtered/method", key, new byte[0], "X-Call-Other", "1");
+        Answer second = server.send("POST", "/filtered/method", key, new byte[0], "X-Call-Other", "1");
+
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.text()).isEqualTo("post");
+        assertThat(server.effects().of(key)).isEqualTo(3);
+    }
+
     @Test
     void passesCallsOfAHandlerThatAreNoRequests() {
         Handlers handlers = server.bean(Handlers.class);
@@ -189,9 +204,9 @@ class FilteredBodyHttpTests {
     static class Handlers {
 
         private final Effects effects;
-        private final org.springframework.beans.factory.ObjectProvider<Handlers> self;
+        private final ObjectProvider<Handlers> self;
 
-        Handlers(Effects effects, org.springframework.beans.factory.ObjectProvider<Handlers> self) {
+        Handlers(Effects effects, ObjectProvider<Handlers> self) {
             this.effects = effects;
             this.self = self;
         }
@@ -258,6 +273,45 @@ class FilteredBodyHttpTests {
         }
     }
 
+    @RestController
+    static class OtherHandlers {
+
+        private final Effects effects;
+
+        OtherHandlers(Effects effects) {
+            this.effects = effects;
+        }
+
+        @PostMapping("/filtered/other")
+        @Idempotent
+        public String post(@RequestHeader("Idempotency-Key") String key) {
+            effects.add(key);
+            return "other";
+        }
+    }
+
+    static final class OtherCaller implements WebMvcConfigurer, HandlerInterceptor {
+
+        private final ObjectProvider<OtherHandlers> other;
+
+        OtherCaller(ObjectProvider<OtherHandlers> other) {
+            this.other = other;
+        }
+
+        @Override
+        public void addInterceptors(InterceptorRegistry registry) {
+            registry.addInterceptor(this);
+        }
+
+        @Override
+        public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+            if (request.getHeader("X-Call-Other") != null) {
+                other.getObject().post(request.getHeader("Idempotency-Key"));
+            }
+            return true;
+        }
+    }
+
     @RestControllerAdvice
     static class Advice {
 
@@ -284,7 +338,7 @@ class FilteredBodyHttpTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Servers.Leased.class, Handlers.class, Advice.class})
+    @Import({Servers.Leased.class, Handlers.class, OtherHandlers.class, OtherCaller.class, Advice.class})
     static class Filtered {
 
         @Bean

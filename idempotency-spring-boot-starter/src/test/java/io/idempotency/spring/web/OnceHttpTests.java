@@ -6,6 +6,7 @@ import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -15,15 +16,20 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.bind.annotation.RestController;
 
 /** Case 116: the filter takes part once in a request, however often it is registered and whatever is dispatched. */
 class OnceHttpTests {
@@ -34,7 +40,7 @@ class OnceHttpTests {
 
     @BeforeAll
     static void start() {
-        server = TestServer.start(Twice.class);
+        server = TestServer.start(Twice.class, "spring.aop.proxy-target-class=false");
     }
 
     @AfterAll
@@ -74,14 +80,65 @@ class OnceHttpTests {
         assertThat(store.drain()).isEmpty();
     }
 
+    /** A handler that is proxied by its interface. */
+    @Test
+    void protectsAHandlerThatIsProxiedByItsInterface() {
+        assertThat(Proxy.isProxyClass(server.bean(ByInterface.class).getClass()))
+                .isTrue();
+        HookedStore store = server.bean(HookedStore.class);
+        store.drain();
+
+        Answer first = server.post("/once/by-interface", key, "{}");
+        Answer second = server.post("/once/by-interface", key, "{}");
+
+        assertThat(first.text()).isEqualTo("by interface");
+        assertThat(second.replayed()).isTrue();
+        assertThat(store.drain()).containsExactly("tryClaim", "complete", "tryClaim");
+        assertThat(server.post("/once/forward-by-interface", key, "{}").status())
+                .isEqualTo(500);
+    }
+
+    /** Neither an ASYNC nor an ERROR dispatch is a request of its own; what it reaches is not half protected but refused. */
+    @Test
+    void refusesAnIdempotentHandlerThatAnAsyncDispatchReaches() {
+        HookedStore store = server.bean(HookedStore.class);
+        store.drain();
+
+        Answer answer = server.post("/once/dispatching", key, "{}");
+
+        assertThat(answer.status()).isEqualTo(500);
+        assertThat(store.drain()).isEmpty();
+    }
+
     @Test
     void passesAnOptionalHandlerWithoutAKeyThroughBothRegistrations() {
         assertThat(server.post("/once/optional", null, "{}").text()).isEqualTo("optional");
     }
 
+    @RestController
+    interface ByInterface {
+
+        @PostMapping("/once/by-interface")
+        @Idempotent
+        String handle();
+    }
+
+    static final class ByInterfaceHandler implements ByInterface {
+
+        @Override
+        public String handle() {
+            return "by interface";
+        }
+    }
+
     @Controller
     @RequestMapping("/once")
     static class OnceHandlers {
+
+        @PostMapping("/forward-by-interface")
+        String forwardByInterface() {
+            return "forward:/once/by-interface";
+        }
 
         @PostMapping("/plain")
         @ResponseBody
@@ -126,6 +183,12 @@ class OnceHttpTests {
             return () -> "later";
         }
 
+        @PostMapping("/dispatching")
+        @ResponseBody
+        void dispatching(HttpServletRequest request) {
+            request.startAsync().dispatch("/once/plain");
+        }
+
         @PostMapping("/optional")
         @ResponseBody
         @Idempotent(required = Toggle.OFF)
@@ -137,6 +200,18 @@ class OnceHttpTests {
     @Configuration(proxyBeanMethods = false)
     @Import({LibraryConfiguration.class, Servers.InMemory.class, OnceHandlers.class})
     static class Twice {
+
+        // With that setting and without AspectJ's weaver Boot registers none.
+        @Bean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static InfrastructureAdvisorAutoProxyCreator proxiesByInterface() {
+            return new InfrastructureAdvisorAutoProxyCreator();
+        }
+
+        @Bean
+        ByInterface byInterface() {
+            return new ByInterfaceHandler();
+        }
 
         @Bean
         FilterRegistrationBean<jakarta.servlet.Filter> again(FilterRegistrationBean<IdempotencyFilter> first) {

@@ -113,7 +113,7 @@ class ResponseHttpTests {
 
         assertThat(first.status()).isEqualTo(plain.status());
         assertThat(comparable(first)).isEqualTo(comparable(plain));
-        for (String member : new String[] {"status", "error", "path"}) {
+        for (String member : new String[] {"status", "error", "path", "message"}) {
             assertThat(first.json().get(member)).isEqualTo(plain.json().get(member));
             assertThat(second.json().get(member)).isEqualTo(first.json().get(member));
         }

@@ -40,8 +40,11 @@ final class TestServer implements AutoCloseable {
     }
 
     static TestServer start(Class<?> configuration, String... properties) {
-        List<String> all = new ArrayList<>(
-                List.of("server.port=0", "logging.level.root=off", "spring.main.lazy-initialization=false"));
+        List<String> all = new ArrayList<>(List.of(
+                "server.port=0",
+                "server.error.include-message=always",
+                "logging.level.root=off",
+                "spring.main.lazy-initialization=false"));
         all.addAll(List.of(properties));
         return new TestServer((ServletWebServerApplicationContext) new SpringApplicationBuilder(configuration)
                 .web(WebApplicationType.SERVLET)
