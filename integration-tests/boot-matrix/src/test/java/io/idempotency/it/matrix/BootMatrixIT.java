@@ -3,6 +3,8 @@ package io.idempotency.it.matrix;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.Idempotent;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -74,8 +76,29 @@ class BootMatrixIT {
         assertThat(ordersOf("lemon")).isEmpty();
     }
 
+    /** Tomcat 11 ends its own response after a forward, whatever a wrapper still holds back. */
+    @Test
+    void aResponseThatIsHeldBackSurvivesAForward() throws Exception {
+        String key = UUID.randomUUID().toString();
+
+        HttpResponse<String> first = post("/forwarded-orders", key, "{\"item\":\"salt\"}");
+        HttpResponse<String> retry = post("/forwarded-orders", key, "{\"item\":\"salt\"}");
+
+        assertThat(first.statusCode()).isEqualTo(202);
+        assertThat(first.body()).isEqualTo("forwarded");
+        assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+        assertThat(retry.statusCode()).isEqualTo(202);
+        assertThat(retry.body()).isEqualTo("forwarded");
+        assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+        assertThat(ordersOf("salt")).hasSize(1);
+    }
+
     private HttpResponse<String> order(@Nullable String key, String body) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/orders"))
+        return post("/orders", key, body);
+    }
+
+    private HttpResponse<String> post(String path, @Nullable String key, String body) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body));
         if (key != null) {
@@ -107,6 +130,20 @@ class BootMatrixIT {
             String id = UUID.randomUUID().toString();
             jdbc.update("insert into orders values (?, ?)", id, order.item());
             return ResponseEntity.created(URI.create("/orders/" + id)).body(id);
+        }
+
+        @PostMapping("/forwarded-orders")
+        @Idempotent
+        void forwardedOrder(@RequestBody Order order, HttpServletRequest request, HttpServletResponse response)
+                throws Exception {
+            jdbc.update("insert into orders values (?, ?)", UUID.randomUUID().toString(), order.item());
+            response.setStatus(HttpServletResponse.SC_ACCEPTED);
+            request.getRequestDispatcher("/forwarded").forward(request, response);
+        }
+
+        @PostMapping("/forwarded")
+        String forwarded() {
+            return "forwarded";
         }
     }
 }
