@@ -39,7 +39,11 @@ final class CodeRules {
     static final ArchRule onlyTheStoreKnowsTheTime = noClasses()
             .that()
             .resideInAnyPackage(
-                    "io.idempotency", "io.idempotency.spi..", "io.idempotency.engine..", "io.idempotency.jdbc..")
+                    "io.idempotency",
+                    "io.idempotency.spi..",
+                    "io.idempotency.engine..",
+                    "io.idempotency.jdbc..",
+                    "io.idempotency.redis..")
             .should()
             .accessTargetWhere(isCallOf(System.class, "currentTimeMillis"))
             .orShould()
