@@ -83,14 +83,21 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         }
         return methods.computeIfAbsent(
                 new MethodClassKey(specific, userClass),
-                key -> found(specific, operations.resolve(declared(annotation, specific, userClass))));
+                key -> found(
+                        operations.resolve(declared(annotation, specific, userClass)),
+                        DeclaredExpressions.of(annotation, specific, userClass)));
     }
 
-    private static Optional<IdempotentMethod> found(Method specific, ResolvedOperation resolved) {
+    private static Optional<IdempotentMethod> found(ResolvedOperation resolved, DeclaredExpressions expressions) {
         return resolved.off()
                 ? Optional.empty()
                 : Optional.of(new IdempotentMethod(
-                        specific, resolved.settings(), resolved.keyRequired(), resolved.fingerprintScheme()));
+                        expressions.method(),
+                        resolved.settings(),
+                        resolved.keyRequired(),
+                        resolved.fingerprintScheme(),
+                        expressions.key(),
+                        expressions.fingerprint()));
     }
 
     /** An annotation on the class means its handlers of requests that change something. */
@@ -123,8 +130,11 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         }
         Found found = new Found();
         for (AnnotatedBean bean : beans) {
-            annotatedMethods(bean)
-                    .forEach((method, annotation) -> found.add(declared(annotation, method, bean.userClass())));
+            annotatedMethods(bean).forEach((method, annotation) -> {
+                DeclaredOperation operation = declared(annotation, method, bean.userClass());
+                found.add(operation);
+                found.expressions.put(operation, DeclaredExpressions.of(annotation, method, bean.userClass()));
+            });
         }
         templateOperations.get().forEach(operation -> found.add(DeclaredOperation.of(operation)));
         operations.checkConfiguredNames(found.names());
@@ -176,6 +186,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
 
         private final Map<String, DeclaredOperation> withDefaultName = new HashMap<>();
         private final Map<String, Set<DeclaredOperation>> byName = new TreeMap<>();
+        private final Map<DeclaredOperation, DeclaredExpressions> expressions = new HashMap<>();
 
         Set<String> names() {
             return byName.keySet();
@@ -207,8 +218,9 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
                     continue;
                 }
                 ResolvedOperation resolved = operations.resolve(operation);
-                if (method != null) {
-                    methods.put(new MethodClassKey(method, operation.targetClass()), found(method, resolved));
+                DeclaredExpressions declared = expressions.get(operation);
+                if (method != null && declared != null) {
+                    methods.put(new MethodClassKey(method, operation.targetClass()), found(resolved, declared));
                 }
                 if (reported.add(resolved.line())) {
                     resolved.report(log);

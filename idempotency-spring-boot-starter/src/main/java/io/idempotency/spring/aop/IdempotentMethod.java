@@ -3,6 +3,7 @@ package io.idempotency.spring.aop;
 import io.idempotency.FingerprintScheme;
 import io.idempotency.engine.OperationSettings;
 import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A method that carries {@link io.idempotency.Idempotent}, with everything that annotation, configuration and defaults say about it.
@@ -11,7 +12,21 @@ import java.lang.reflect.Method;
  * @param settings how its operation is run
  * @param keyRequired whether a call without a key is refused; otherwise it runs unprotected
  * @param fingerprintScheme how payloads are compared, never {@link FingerprintScheme#DEFAULT}
+ * @param key the business key; null for the ambient one, for HTTP the header
+ * @param fingerprint the part of the arguments that is compared; null for the whole payload
  * @since 0.1.0
  */
 public record IdempotentMethod(
-        Method method, OperationSettings settings, boolean keyRequired, FingerprintScheme fingerprintScheme) {}
+        Method method,
+        OperationSettings settings,
+        boolean keyRequired,
+        FingerprintScheme fingerprintScheme,
+        @Nullable KeyExpression key,
+        @Nullable ArgumentExpression fingerprint) {
+
+    /** A method without expressions. */
+    public IdempotentMethod(
+            Method method, OperationSettings settings, boolean keyRequired, FingerprintScheme fingerprintScheme) {
+        this(method, settings, keyRequired, fingerprintScheme, null, null);
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the method door. */
+package io.idempotency.spring.aop;
