@@ -235,7 +235,7 @@ public final class InMemoryIdempotencyStore implements PurgeableStore {
     private void put(Entry entry) {
         Entry previous = records.put(entry.id, entry);
         if (previous != null) {
-            forgetIndexed(previous);
+            unindex(previous);
         }
         (entry.done() ? done : processing).add(entry);
         resultBytes += entry.resultLength();
@@ -243,10 +243,10 @@ public final class InMemoryIdempotencyStore implements PurgeableStore {
 
     private void remove(Entry entry) {
         records.remove(entry.id);
-        forgetIndexed(entry);
+        unindex(entry);
     }
 
-    private void forgetIndexed(Entry entry) {
+    private void unindex(Entry entry) {
         (entry.done() ? done : processing).remove(entry);
         resultBytes -= entry.resultLength();
     }
@@ -298,8 +298,20 @@ public final class InMemoryIdempotencyStore implements PurgeableStore {
         if (entries.isEmpty() || entries.first().expiresAt > now) {
             return false;
         }
-        remove(entries.first());
+        Entry expired = entries.first();
+        remove(expired);
+        warnIfUnresolved(expired);
         return true;
+    }
+
+    private static void warnIfUnresolved(Entry expired) {
+        if (!expired.done() && expired.guarantee == Guarantee.AT_MOST_ONCE) {
+            logger.warn(
+                    "Record {} of operation {} has expired and was removed; it was AT_MOST_ONCE, and nobody has found out whether"
+                            + " the work was done",
+                    expired.id,
+                    expired.operation);
+        }
     }
 
     private static IdempotencyRecord toRecord(Entry entry, long now) {

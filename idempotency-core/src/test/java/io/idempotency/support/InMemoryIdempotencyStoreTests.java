@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.idempotency.Guarantee;
 import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.ClaimRequest;
@@ -13,22 +16,29 @@ import io.idempotency.spi.Lease;
 import io.idempotency.spi.Owner;
 import io.idempotency.spi.RecordId;
 import io.idempotency.spi.StoredResult;
-import io.idempotency.test.MutableClock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class InMemoryIdempotencyStoreTests {
 
     private static final Duration HOUR = Duration.ofHours(1);
 
-    private final MutableClock clock = new MutableClock();
+    private static final Instant MADE = Instant.parse("2026-01-01T00:00:00Z");
+
+    private final AtomicLong nanoTime = new AtomicLong();
+
+    private final Clock clock = Clock.fixed(MADE, ZoneOffset.UTC);
 
     @Test
     void expiredRecordsGoFirst() {
@@ -36,7 +46,7 @@ class InMemoryIdempotencyStoreTests {
         Lease abandoned = claim(store, "abandoned", Duration.ofSeconds(1), Duration.ofSeconds(1));
         RecordId expired = done(store, "expired", Duration.ofSeconds(2));
         RecordId kept = done(store, "kept", Duration.ofSeconds(3));
-        clock.advance(Duration.ofMillis(2500));
+        advance(Duration.ofMillis(2500));
 
         claim(store, "next", HOUR, HOUR);
 
@@ -66,7 +76,7 @@ class InMemoryIdempotencyStoreTests {
         RecordId leased = claim(store, "leased", HOUR, HOUR).id();
         RecordId abandoned =
                 claim(store, "abandoned", Duration.ofMillis(1), HOUR).id();
-        clock.advance(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
         assertThatExceptionOfType(StoreUnavailableException.class)
                 .isThrownBy(() -> store.tryClaim(request("next", HOUR, HOUR)))
@@ -82,7 +92,7 @@ class InMemoryIdempotencyStoreTests {
         InMemoryIdempotencyStore store = store(2);
         claim(store, "leased", HOUR, HOUR);
         Lease abandoned = claim(store, "abandoned", Duration.ofMillis(1), HOUR);
-        clock.advance(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
         assertThat(store.tryClaim(request("leased", HOUR, HOUR))).isInstanceOf(ClaimResult.InProgress.class);
         assertThat(store.tryClaim(request("abandoned", HOUR, HOUR).takingOverFrom(abandoned.owner())))
@@ -92,7 +102,7 @@ class InMemoryIdempotencyStoreTests {
 
     @Test
     void resultsStayWithinTheirBytes() {
-        InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(clock::nanoTime, clock, 1_000, 10_000);
+        InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(nanoTime::get, clock, 1_000, 10_000);
         for (int i = 0; i < 100; i++) {
             done(store, "key-" + i, HOUR.plusSeconds(i));
         }
@@ -104,7 +114,7 @@ class InMemoryIdempotencyStoreTests {
 
     @Test
     void latestResultIsKeptEvenIfItIsTooLargeAlone() {
-        InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(clock::nanoTime, clock, 1_000, 100);
+        InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(nanoTime::get, clock, 1_000, 100);
         RecordId first = done(store, "first", HOUR.multipliedBy(2));
 
         RecordId latest = done(store, "latest", HOUR);
@@ -119,10 +129,44 @@ class InMemoryIdempotencyStoreTests {
 
         for (int i = 0; i < 10_000; i++) {
             done(store, "key-" + i, Duration.ofMillis(100));
-            clock.advance(Duration.ofMillis(1));
+            advance(Duration.ofMillis(1));
         }
 
         assertThat(store.size()).isLessThan(110);
+    }
+
+    @Test
+    void purgeReportsAtMostOnceRecordsThatNobodyResolved() {
+        Logger logger = (Logger) LoggerFactory.getLogger(InMemoryIdempotencyStore.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        InMemoryIdempotencyStore store = store(10);
+        RecordId unresolved = RecordId.of("charge", "", "a-secret-key");
+        Duration second = Duration.ofSeconds(1);
+        store.tryClaim(new ClaimRequest(
+                unresolved,
+                "charge",
+                Guarantee.AT_MOST_ONCE,
+                new Owner(UUID.randomUUID()),
+                Fingerprint.NONE,
+                second,
+                second,
+                null));
+        claim(store, "at-least-once", second, second);
+        done(store, "done", second);
+        advance(Duration.ofSeconds(2));
+
+        int removed = store.purgeExpired(10);
+
+        logger.detachAppender(log);
+        assertThat(removed).isEqualTo(3);
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .singleElement()
+                .satisfies(message -> assertThat(message)
+                        .contains("charge", unresolved.toString())
+                        .doesNotContain("secret"));
     }
 
     @Test
@@ -130,19 +174,19 @@ class InMemoryIdempotencyStoreTests {
         InMemoryIdempotencyStore store = store(10);
         RecordId id = done(store, "key", HOUR);
 
-        assertThat(store.find(id).orElseThrow().createdAt()).isEqualTo(Instant.parse("2026-01-01T00:00:00Z"));
-        assertThat(store.find(id).orElseThrow().completedAt()).isEqualTo(Instant.parse("2026-01-01T00:00:00Z"));
+        assertThat(store.find(id).orElseThrow().createdAt()).isEqualTo(MADE);
+        assertThat(store.find(id).orElseThrow().completedAt()).isEqualTo(MADE);
     }
 
     @Test
     void originOfTheClockDoesNotMatter() {
         for (long origin : new long[] {Long.MIN_VALUE, -1, Long.MAX_VALUE - 1000}) {
             InMemoryIdempotencyStore store =
-                    new InMemoryIdempotencyStore(() -> origin + clock.nanoTime(), clock, 10, 10_000);
+                    new InMemoryIdempotencyStore(() -> origin + nanoTime.get(), clock, 10, 10_000);
             RecordId id = done(store, "key", HOUR);
-            clock.advance(HOUR.minusSeconds(1));
+            advance(HOUR.minusSeconds(1));
             boolean before = store.find(id).isPresent();
-            clock.advance(Duration.ofSeconds(1));
+            advance(Duration.ofSeconds(1));
             assertThat(before).isTrue();
             assertThat(store.find(id)).isEmpty();
         }
@@ -151,10 +195,10 @@ class InMemoryIdempotencyStoreTests {
     @Test
     void boundsBelowOneAreRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new InMemoryIdempotencyStore(clock::nanoTime, clock, 0, 1))
+                .isThrownBy(() -> new InMemoryIdempotencyStore(nanoTime::get, clock, 0, 1))
                 .withMessageContaining("0 records");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new InMemoryIdempotencyStore(clock::nanoTime, clock, 1, 0))
+                .isThrownBy(() -> new InMemoryIdempotencyStore(nanoTime::get, clock, 1, 0))
                 .withMessageContaining("0 bytes");
     }
 
@@ -175,8 +219,12 @@ class InMemoryIdempotencyStoreTests {
         assertThat(child.exitValue()).as(output).isZero();
     }
 
+    private void advance(Duration time) {
+        nanoTime.addAndGet(time.toNanos());
+    }
+
     private InMemoryIdempotencyStore store(int maximumRecords) {
-        return new InMemoryIdempotencyStore(clock::nanoTime, clock, maximumRecords, 100_000_000);
+        return new InMemoryIdempotencyStore(nanoTime::get, clock, maximumRecords, 100_000_000);
     }
 
     private static Lease claim(InMemoryIdempotencyStore store, String key, Duration lease, Duration retention) {
