@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
@@ -37,6 +38,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -183,6 +185,38 @@ class GuaranteeTests {
                     assertThat(why(context, "pay")).contains("works on another DataSource");
                     assertThat(settings(context, "transactional").guarantee()).isEqualTo(Guarantee.EXACTLY_ONCE);
                 });
+    }
+
+    @Test
+    void theQualifierOfTheClassDecides() {
+        withoutManager
+                .withUserConfiguration(TwoManagers.class)
+                .withBean(QualifiedController.class)
+                .run(context -> {
+                    ExactlyOnce exactlyOnce = context.getBean(ExactlyOnce.class);
+                    java.lang.reflect.Method pay = QualifiedController.class.getMethod("pay");
+                    assertThat(exactlyOnce.of(pay, QualifiedController.class, null, null))
+                            .isInstanceOfSatisfying(
+                                    ExactlyOnce.Answer.Impossible.class,
+                                    impossible -> assertThat(impossible.reason()).contains("another DataSource"));
+                });
+    }
+
+    @Test
+    void theConfigurerOfTransactionManagementDecides() {
+        withoutManager
+                .withUserConfiguration(TwoManagers.class)
+                .withBean(
+                        TransactionManagementConfigurer.class,
+                        () -> () -> new JdbcTransactionManager(TestDataSources.h2()))
+                .run(context -> assertThat(why(context, "transactional")).contains("works on another DataSource"));
+    }
+
+    @Test
+    void aReactiveManagerCannotHoldIt() {
+        withoutManager
+                .withBean("transactionManager", TransactionManager.class, () -> new TransactionManager() {})
+                .run(context -> assertThat(why(context, "pay")).contains("reactive"));
     }
 
     @Test
@@ -398,6 +432,18 @@ class GuaranteeTests {
                 rollbackFor = IOException.class,
                 noRollbackFor = IllegalStateException.class)
         public String attributed() {
+            return "";
+        }
+    }
+
+    @RestController
+    @Qualifier("other")
+    static class QualifiedController {
+
+        @PostMapping("/qualified")
+        @Idempotent
+        @Transactional
+        public String pay() {
             return "";
         }
     }

@@ -78,6 +78,14 @@ class IdempotencyJdbcAutoConfigurationTests {
         }
 
         @Test
+        void doesNotStandInForOneThatIsMissing() {
+            runner.withPropertyValues("idempotency.store=redis")
+                    .run(context -> assertThat(
+                                    StartupFailures.analysisOf(context).getDescription())
+                            .isEqualTo("idempotency.store is 'redis' and its module is not there."));
+        }
+
+        @Test
         void isAbsentWhereTheLibraryIsDisabled() {
             runner.withPropertyValues("idempotency.enabled=false")
                     .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(IdempotencyStore.class));

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -119,6 +120,16 @@ class IdempotentMethodsTests {
                     .run(context -> {
                         assertThat(context).hasNotFailed();
                         assertThat(LazyController.created).isZero();
+                    });
+        }
+
+        @Test
+        void withoutCreatingFactories() {
+            LazyFactory.created = 0;
+            web.withBean(LazyFactory.class, () -> new LazyFactory(), definition -> definition.setLazyInit(true))
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(LazyFactory.created).isZero();
                     });
         }
     }
@@ -316,10 +327,11 @@ class IdempotentMethodsTests {
                     .startsWith("@Idempotent on " + SafeController.class.getName() + ".read is mapped to [GET]");
         }
 
-        @Test
-        void aMethodThatCannotBeIntercepted() {
-            assertThat(failureOf(FinalController.class).getDescription())
-                    .startsWith("@Idempotent on " + FinalController.class.getName() + ".pay cannot be applied");
+        @ParameterizedTest
+        @ValueSource(classes = {FinalController.class, PrivateController.class})
+        void aMethodThatCannotBeIntercepted(Class<?> controller) {
+            assertThat(failureOf(controller).getDescription())
+                    .startsWith("@Idempotent on " + controller.getName() + ".pay cannot be applied");
         }
 
         @Test
@@ -334,7 +346,8 @@ class IdempotentMethodsTests {
         @Test
         void anAnnotatedClassThatIsNoController() {
             assertThat(failureOf(AnnotatedClassService.class).getDescription())
-                    .startsWith("@Idempotent on " + AnnotatedClassService.class.getName() + " would not protect it");
+                    .startsWith("@Idempotent on " + AnnotatedClassService.class.getName()
+                            + " would not protect it: it is no controller method");
         }
 
         // Case 146.
@@ -619,6 +632,25 @@ class IdempotentMethodsTests {
         }
     }
 
+    static class LazyFactory implements FactoryBean<Object> {
+
+        private static int created;
+
+        LazyFactory() {
+            created++;
+        }
+
+        @Override
+        public Object getObject() {
+            return new Object();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return null;
+        }
+    }
+
     @RestController
     static class FullController {
 
@@ -733,6 +765,22 @@ class IdempotentMethodsTests {
         @Idempotent
         public final String pay() {
             return "paid";
+        }
+    }
+
+    @RestController
+    static class PrivateController {
+
+        @PostMapping("/payments")
+        @Idempotent
+        private String pay() {
+            return "paid";
+        }
+
+        @PostMapping("/refunds")
+        @Idempotent
+        public String refund() {
+            return pay();
         }
     }
 
