@@ -63,6 +63,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * @since 0.1.0
  */
+// Case 22: one table of facts for every store.
 public abstract class IdempotencyStoreContract {
 
     private static final int CROWD = 64;
@@ -129,9 +130,10 @@ public abstract class IdempotencyStoreContract {
             assertThat(record.leaseLeft()).isGreaterThan(SHORT);
         }
 
+        // Case 9: all claims carry the same fingerprint, so nothing but the owner can tell them apart.
         @Test
         void exactlyOneOfManyConcurrentClaimsWins() {
-            for (int round = 0; round < 4; round++) {
+            for (int round = 0; round < 50; round++) {
                 RecordId id = freshId();
 
                 List<ClaimResult> answers = race(node -> node.tryClaim(request(id)));

@@ -99,6 +99,7 @@ class ExactlyOnceHttpTests {
         assertThat(server.effects().of(key)).isEqualTo(1);
     }
 
+    // Case 60
     @ParameterizedTest
     @ValueSource(strings = {"fail", "status-409", "status-503"})
     void leavesNothingOfACallThatIsNotStored(String path) {
