@@ -58,10 +58,14 @@ class RaceTests {
         Lease owner = abandoned(product);
 
         ClaimResult answer = takeOver(
-                product, owner, () -> assertThat(rival.complete(owner, result("late"), LONG)).isEqualTo(WriteOutcome.APPLIED));
+                product,
+                owner,
+                () -> assertThat(rival.complete(owner, result("late"), LONG)).isEqualTo(WriteOutcome.APPLIED));
 
-        assertThat(answer).isInstanceOfSatisfying(
-                ClaimResult.Done.class, done -> assertThat(done.result()).isEqualTo(result("late")));
+        assertThat(answer)
+                .isInstanceOfSatisfying(
+                        ClaimResult.Done.class,
+                        done -> assertThat(done.result()).isEqualTo(result("late")));
     }
 
     @ParameterizedTest
@@ -88,8 +92,10 @@ class RaceTests {
             endLeases(product);
         });
 
-        assertThat(answer).isInstanceOfSatisfying(
-                ClaimResult.Abandoned.class, seen -> assertThat(seen.owner()).isEqualTo(other.owner()));
+        assertThat(answer)
+                .isInstanceOfSatisfying(
+                        ClaimResult.Abandoned.class,
+                        seen -> assertThat(seen.owner()).isEqualTo(other.owner()));
         assertThat(rival.find(owner.id()).orElseThrow().token()).isEqualTo(2);
     }
 
@@ -103,7 +109,8 @@ class RaceTests {
         ClaimResult answer = takeOver(product, owner, () -> rival.forget(owner.id()));
 
         assertThat(leaseOf(answer).token()).isEqualTo(1);
-        assertThat(rival.find(owner.id()).orElseThrow().owner()).isEqualTo(leaseOf(answer).owner());
+        assertThat(rival.find(owner.id()).orElseThrow().owner())
+                .isEqualTo(leaseOf(answer).owner());
     }
 
     // An operator's session, or anything else that does not know the advisory locks.
@@ -129,8 +136,7 @@ class RaceTests {
 
             assertAtOnce(() -> assertThat(joined.tryClaim(leased(expired))).isEqualTo(Row.HELD));
             assertAtOnce(() -> assertThat(joined.tryClaim(leased(placeholder))).isEqualTo(Row.HELD));
-            assertAtOnce(() -> assertThat(joined.tryClaim(
-                            leased(abandoned.id()).takingOverFrom(abandoned.owner())))
+            assertAtOnce(() -> assertThat(joined.tryClaim(leased(abandoned.id()).takingOverFrom(abandoned.owner())))
                     .isEqualTo(Row.HELD));
             assertAtOnce(() -> assertThat(joined.recordDone(leased(placeholder), result("mine")))
                     .isEqualTo(Row.HELD));
@@ -141,8 +147,8 @@ class RaceTests {
             assertAtOnce(() -> assertThat(joined.purgeExpired(10)).isZero());
             assertAtOnce(() -> separate.afterRollback(new Lease(exactlyOnce(placeholder), 1)));
             for (RecordId id : new RecordId[] {placeholder, expired}) {
-                assertAtOnce(() -> transaction.executeWithoutResult(status ->
-                        assertThat(separate.claimInTransaction(exactlyOnce(id), false))
+                assertAtOnce(() -> transaction.executeWithoutResult(
+                        status -> assertThat(separate.claimInTransaction(exactlyOnce(id), false))
                                 .isInstanceOf(ClaimResult.Contended.class)));
             }
             assertAtOnce(() -> transaction.executeWithoutResult(
@@ -166,7 +172,8 @@ class RaceTests {
     }
 
     private static void endLeases(String product) {
-        database(product).execute("update idempotency_record set lease_until = 1 where state = 'P' and lease_until is not null");
+        database(product)
+                .execute("update idempotency_record set lease_until = 1 where state = 'P' and lease_until is not null");
     }
 
     /** A takeover in whose way something comes after its look. */

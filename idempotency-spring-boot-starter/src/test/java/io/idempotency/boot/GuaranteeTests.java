@@ -198,7 +198,8 @@ class GuaranteeTests {
                     assertThat(exactlyOnce.of(pay, QualifiedController.class, null, null))
                             .isInstanceOfSatisfying(
                                     ExactlyOnce.Answer.Impossible.class,
-                                    impossible -> assertThat(impossible.reason()).contains("another DataSource"));
+                                    impossible ->
+                                            assertThat(impossible.reason()).contains("another DataSource"));
                 });
     }
 
