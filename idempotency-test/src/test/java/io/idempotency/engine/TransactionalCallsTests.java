@@ -230,6 +230,16 @@ class TransactionalCallsTests {
             assertThatThrownBy(() -> pay("lost")).isInstanceOf(OperationInProgressException.class);
             assertThat(effects).hasValue(1);
         }
+
+        @Test
+        void foundAtTheCompletionIsNotWaitedForBecauseTheWorkCannotRunTwice() {
+            store.answer("complete", WriteOutcome.LOST);
+            Call waiting = call(settings().waitAtMost(Duration.ofSeconds(1)).build(), "k", "10 EUR");
+
+            assertThatThrownBy(() -> node.call(waiting, attempt -> effect("lost")))
+                    .isInstanceOf(OperationInProgressException.class);
+            assertThat(effects).hasValue(1);
+        }
     }
 
     @Nested
