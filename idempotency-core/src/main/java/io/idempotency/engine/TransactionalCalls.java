@@ -254,9 +254,9 @@ final class TransactionalCalls {
         BusinessTransactions.Handle transaction = transactions.open();
         TransactionalAttempt attempt =
                 new TransactionalAttempt(call, call.claimBy(runtime.newOwner()), store, listener, results, running);
-        ClaimResult found = store.claimInOpenTransaction(attempt.request());
+        ClaimResult found = claimInOpen(attempt, transaction);
         if (canTakeOver(call, found, attempt)) {
-            found = store.claimInOpenTransaction(attempt.request());
+            found = claimInOpen(attempt, transaction);
         }
         if (found instanceof ClaimResult.Claimed claimed) {
             return attempt.runInOpen(work, claimed, transaction, transactions, judge);
@@ -271,5 +271,15 @@ final class TransactionalCalls {
         throw verdict instanceof Verdict.Busy busy
                 ? busy.refusal()
                 : judge.busy(call, null).refusal();
+    }
+
+    // The database has rolled it back already. Whoever swallows the exception must not commit what comes after it.
+    private ClaimResult claimInOpen(TransactionalAttempt attempt, BusinessTransactions.Handle transaction) {
+        try {
+            return store.claimInOpenTransaction(attempt.request());
+        } catch (TransactionConflictException conflict) {
+            transaction.setRollbackOnly();
+            throw conflict;
+        }
     }
 }

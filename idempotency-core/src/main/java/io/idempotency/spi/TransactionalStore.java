@@ -32,7 +32,8 @@ public interface TransactionalStore extends IdempotencyStore {
 
     /**
      * Claims the key in a transaction that the application has opened. Never waits for another attempt; whatever the answer, the
-     * transaction stays usable and is not marked for rollback.
+     * transaction stays usable and is not marked for rollback. After a {@link TransactionConflictException} it is gone, and the caller
+     * marks it.
      */
     ClaimResult claimInOpenTransaction(ClaimRequest request);
 
