@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,19 @@ interface Dialect {
 
     /** The folder of its migrations and the end of the name of its script, as Spring Boot calls the database. */
     String platform();
+
+    /**
+     * Whether the library's own transactions are READ COMMITTED where nothing else is said, because what the database does by default
+     * locks more than the record.
+     */
+    default boolean readsCommitted() {
+        return false;
+    }
+
+    /** What makes a table unusable although the statements of the store work on it. */
+    default Optional<String> flawOfTable(Session session) throws SQLException {
+        return Optional.empty();
+    }
 
     /** What {@link ClaimMode#AUTO} means. */
     ClaimMode claimMode();
@@ -48,6 +62,14 @@ interface Dialect {
     /** The row, expired or not. */
     @Nullable
     Row read(Session session, RecordId id) throws SQLException;
+
+    /**
+     * The row as a transaction of the application may read it, without a lock and without waiting; {@code null} too where its
+     * isolation does not allow that.
+     */
+    default @Nullable Row readInTransaction(Session session, RecordId id) throws SQLException {
+        return read(session, id);
+    }
 
     /**
      * Overwrites the row if nobody has locked it and the request may have it: expired, a placeholder, or the abandoned one that the

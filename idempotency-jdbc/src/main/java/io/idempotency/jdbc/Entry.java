@@ -88,12 +88,12 @@ record Entry(
      *
      * @return the index after the last one
      */
-    int bind(PreparedStatement statement, int first) throws SQLException {
+    int bind(PreparedStatement statement, int first, OwnerColumn ownerColumn) throws SQLException {
         int index = first;
         statement.setString(index++, state);
         statement.setString(index++, operation);
         statement.setString(index++, Row.letterOf(guarantee));
-        bindOwner(statement, index++, owner);
+        ownerColumn.bind(statement, index++, owner);
         // Not as an empty text, which some databases take for null.
         statement.setString(index++, fingerprint.equals(Fingerprint.NONE) ? null : fingerprint.asText());
         bindMillis(statement, index++, completedIn);
@@ -108,14 +108,6 @@ record Entry(
             statement.setNull(index, Types.VARBINARY);
         } else {
             statement.setBytes(index, result.toBytes());
-        }
-    }
-
-    static void bindOwner(PreparedStatement statement, int index, @Nullable Owner owner) throws SQLException {
-        if (owner == null) {
-            statement.setNull(index, Types.OTHER);
-        } else {
-            statement.setObject(index, owner.value());
         }
     }
 

@@ -192,7 +192,7 @@ final class H2Dialect implements Dialect {
         try (PreparedStatement statement = session.prepare(sql)) {
             statement.setBytes(1, id.bytes());
             try (ResultSet rows = statement.executeQuery()) {
-                return rows.next() ? Row.read(id, rows, 1) : null;
+                return rows.next() ? Row.read(id, rows, 1, OwnerColumn.UUID_TYPE) : null;
             }
         }
     }
@@ -202,7 +202,7 @@ final class H2Dialect implements Dialect {
         setLockTimeout(session.connection(), 0);
         try (PreparedStatement statement = session.prepare(insert)) {
             statement.setBytes(1, id.bytes());
-            entry.bind(statement, 2);
+            entry.bind(statement, 2, OwnerColumn.UUID_TYPE);
             statement.executeUpdate();
             return Found.INSERTED;
         } catch (SQLException e) {
@@ -241,7 +241,7 @@ final class H2Dialect implements Dialect {
             throws SQLException {
         try (PreparedStatement statement = session.prepare(overwrite)) {
             statement.setLong(1, token);
-            int next = entry.bind(statement, 2);
+            int next = entry.bind(statement, 2, OwnerColumn.UUID_TYPE);
             statement.setBoolean(next, sameRecord);
             statement.setBytes(next + 1, id.bytes());
             statement.executeUpdate();

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Keeps records in a table of the application's database: H2 2.3.232 or later, PostgreSQL 12 or later.
+ * Keeps records in a table of the application's database: PostgreSQL 12 or later, MariaDB 10.6 or later, MySQL 8.0 or later, H2
+ * 2.3.232 or later.
  *
  * <p>Claims with a lease and everything else that has to be visible at once use connections of their own, also inside an open
  * transaction, and give them back unchanged. The methods named {@code …InTransaction} use the connection of the transaction that
@@ -266,7 +267,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
             if (token.isPresent()) {
                 return Row.claimed(request, token.getAsLong());
             }
-            Row row = dialect.read(session, request.id());
+            Row row = dialect.readInTransaction(session, request.id());
             ClaimResult answer = row == null ? null : row.answerTo(request);
             return answer == null ? new ClaimResult.Contended() : answer;
         });
@@ -330,14 +331,23 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
                         && TransactionSynchronizationManager.getCurrentTransactionIsolationLevel() == null);
     }
 
+    /** Whether transactions of the library are READ COMMITTED where nothing else is said. */
+    boolean readsCommitted() {
+        return database().dialect().readsCommitted();
+    }
+
     /** What is behind the data source. */
     Database database() {
         Database known = database;
         if (known == null) {
             try {
-                known = connections.ownAutoCommit(connection -> new Database(
-                        Databases.dialect(connection, table),
-                        connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE));
+                known = connections.ownAutoCommit(connection -> {
+                    Dialect dialect = Databases.dialect(connection, table, connections.timeout());
+                    return new Database(
+                            dialect,
+                            !dialect.readsCommitted()
+                                    && connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE);
+                });
             } catch (SQLException e) {
                 throw SqlFailures.unavailable("Looking at the database", e);
             }
@@ -382,7 +392,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
     /**
      * What is known of the database.
      *
-     * @param serializableByDefault whether transactions are SERIALIZABLE that ask for nothing else
+     * @param serializableByDefault whether transactions of the library are SERIALIZABLE that ask for nothing else
      */
     record Database(Dialect dialect, boolean serializableByDefault) {}
 

@@ -122,9 +122,14 @@ public final class JdbcSchema {
         store.own("Checking table " + table.text(), (dialect, session) -> {
             Optional<String> flaw;
             try {
-                flaw = session.rolledBack(trial -> trial(dialect, trial));
+                flaw = dialect.readsCommitted()
+                        ? session.readCommitted(own -> own.rolledBack(trial -> trial(dialect, trial)))
+                        : session.rolledBack(trial -> trial(dialect, trial));
             } catch (SQLException e) {
                 throw unusable(session, e);
+            }
+            if (flaw.isEmpty()) {
+                flaw = dialect.flawOfTable(session);
             }
             if (flaw.isPresent()) {
                 throw unusable(session, flaw.get(), null);
@@ -185,6 +190,10 @@ public final class JdbcSchema {
     }
 
     private static @Nullable String flaw(SQLException failure) {
+        String ofMySql = flawInMySql(failure.getErrorCode());
+        if (ofMySql != null) {
+            return ofMySql;
+        }
         return switch (String.valueOf(failure.getSQLState())) {
             case "42P01", "42S02", "42S03", "42S04" -> "is missing";
             case "3F000", "90079" -> "is in a schema that does not exist";
@@ -196,11 +205,25 @@ public final class JdbcSchema {
         };
     }
 
+    // MariaDB and MySQL: their SQLSTATE is the same for nearly all of these.
+    private static @Nullable String flawInMySql(int code) {
+        return switch (code) {
+            case 1044, 1142, 1143, 1227 -> "may not be used by this user, who lacks a right on it or on its schema";
+            case 1049 -> "is in a schema that does not exist";
+            case 1665 ->
+                "cannot be written at READ COMMITTED, because binlog_format is STATEMENT: it has to be ROW or MIXED";
+            default -> null;
+        };
+    }
+
     private UnusableTableException unusable(Session session, String flaw, @Nullable SQLException failure)
             throws SQLException {
         Connection connection = session.connection();
         String name = table.text();
-        String schema = name.contains(".") ? name.substring(0, name.indexOf('.')) : connection.getSchema();
+        String schema = table.schema() != null ? table.schema() : connection.getSchema();
+        if (schema == null || schema.isEmpty()) {
+            schema = connection.getCatalog();
+        }
         return new UnusableTableException(
                 "Table " + name + " (schema " + schema + ", user "
                         + connection.getMetaData().getUserName() + ", "

@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgreSqlDialect implements Dialect {
 
-    /** How much longer than the statement the socket may be silent, so that the server's own word comes first. */
-    private static final Duration SOCKET_MARGIN = Duration.ofSeconds(1);
-
     private static final String INSERT_OR_READ = """
             with clock as materialized (
                 select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
@@ -261,17 +258,9 @@ final class PostgreSqlDialect implements Dialect {
         return Math.toIntExact(timeout.plusMillis(999).toSeconds());
     }
 
-    // The query timeout cancels over a second connection: it does not help where the network is gone. The socket's
-    // does.
     @Override
     public Limits limit(Connection connection, Duration timeout) throws SQLException {
-        int before = connection.getNetworkTimeout();
-        int wanted = Math.toIntExact(timeout.plus(SOCKET_MARGIN).toMillis());
-        if (before != 0 && before <= wanted) {
-            return () -> {};
-        }
-        connection.setNetworkTimeout(Runnable::run, wanted);
-        return () -> connection.setNetworkTimeout(Runnable::run, before);
+        return SocketLimit.put(connection, timeout);
     }
 
     @Override
@@ -285,13 +274,13 @@ final class PostgreSqlDialect implements Dialect {
             statement.setBytes(1, id.bytes());
             statement.setLong(2, lockKey(id));
             statement.setBytes(3, id.bytes());
-            entry.bind(statement, 4);
+            entry.bind(statement, 4, OwnerColumn.UUID_TYPE);
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
                 boolean passed = rows.getBoolean(1);
                 boolean seen = rows.wasNull();
                 if (seen) {
-                    return Found.row(Row.read(id, rows, 3));
+                    return Found.row(Row.read(id, rows, 3, OwnerColumn.UUID_TYPE));
                 }
                 if (!passed) {
                     return Found.HELD;
@@ -306,7 +295,7 @@ final class PostgreSqlDialect implements Dialect {
         try (PreparedStatement statement = session.prepare(read)) {
             statement.setBytes(1, id.bytes());
             try (ResultSet rows = statement.executeQuery()) {
-                return rows.next() ? Row.read(id, rows, 1) : null;
+                return rows.next() ? Row.read(id, rows, 1, OwnerColumn.UUID_TYPE) : null;
             }
         }
     }
@@ -329,8 +318,8 @@ final class PostgreSqlDialect implements Dialect {
             statement.setLong(2, lockKey);
             statement.setLong(3, lockKey);
             statement.setBytes(4, request.id().bytes());
-            Entry.bindOwner(statement, 5, request.takeOverFrom());
-            entry.bind(statement, 6);
+            OwnerColumn.UUID_TYPE.bind(statement, 5, request.takeOverFrom());
+            entry.bind(statement, 6, OwnerColumn.UUID_TYPE);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? OptionalLong.of(rows.getLong(1)) : OptionalLong.empty();
             }
@@ -455,7 +444,7 @@ final class PostgreSqlDialect implements Dialect {
             statement.getMoreResults();
             Row row;
             try (ResultSet rows = statement.getResultSet()) {
-                row = rows.next() ? Row.read(request.id(), rows, 1) : null;
+                row = rows.next() ? Row.read(request.id(), rows, 1, OwnerColumn.UUID_TYPE) : null;
             }
             return judge(session, request, locked, row);
         }
@@ -486,7 +475,7 @@ final class PostgreSqlDialect implements Dialect {
         try (PreparedStatement statement = session.prepare(lockAndInsert)) {
             statement.setLong(1, lockKey(request.id()));
             statement.setBytes(2, request.id().bytes());
-            Entry.heldByTransaction(request).bind(statement, 3);
+            Entry.heldByTransaction(request).bind(statement, 3, OwnerColumn.UUID_TYPE);
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
                 if (rows.getBoolean(2)) {
@@ -518,7 +507,7 @@ final class PostgreSqlDialect implements Dialect {
             }
             statement.getMoreResults();
             try (ResultSet rows = statement.getResultSet()) {
-                row = rows.next() ? Row.read(request.id(), rows, 1) : null;
+                row = rows.next() ? Row.read(request.id(), rows, 1, OwnerColumn.UUID_TYPE) : null;
             }
         }
         ClaimResult answer = row == null ? null : row.answerTo(request);
@@ -552,7 +541,7 @@ final class PostgreSqlDialect implements Dialect {
         try (PreparedStatement statement = session.prepare(completeInTransaction)) {
             statement.setBytes(1, lease.id().bytes());
             statement.setLong(2, lease.token());
-            done.bind(statement, 3);
+            done.bind(statement, 3, OwnerColumn.UUID_TYPE);
             return statement.executeUpdate() == 1 ? WriteOutcome.APPLIED : WriteOutcome.LOST;
         }
     }

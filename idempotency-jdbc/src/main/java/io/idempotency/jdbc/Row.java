@@ -14,7 +14,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A row as it was read, with the time of the database at which it was read. */
@@ -51,12 +50,12 @@ final class Row {
      *
      * @param first index of the first of them
      */
-    static Row read(RecordId id, ResultSet rows, int first) throws SQLException {
+    static Row read(RecordId id, ResultSet rows, int first, OwnerColumn ownerColumn) throws SQLException {
         int version = rows.getInt(first);
         String operation = rows.getString(first + 1);
         String state = rows.getString(first + 2);
         Guarantee guarantee = guaranteeOf(rows.getString(first + 3));
-        UUID owner = rows.getObject(first + 4, UUID.class);
+        Owner owner = ownerColumn.read(rows, first + 4);
         long token = rows.getLong(first + 5);
         String fingerprintText = rows.getString(first + 6);
         Instant createdAt = Instant.ofEpochMilli(rows.getLong(first + 7));
@@ -92,7 +91,7 @@ final class Row {
                         guarantee == null ? Guarantee.AT_MOST_ONCE : guarantee,
                         done,
                         fingerprint,
-                        owner == null ? null : new Owner(owner),
+                        owner,
                         token,
                         createdAt,
                         completedAt == null ? null : Instant.ofEpochMilli(completedAt),

@@ -33,6 +33,11 @@ final class Session {
         }
     }
 
+    /** For a statement that brings a limit of its own. */
+    PreparedStatement prepareWithoutTimeout(String sql) throws SQLException {
+        return connection.prepareStatement(sql);
+    }
+
     /** Runs the work at READ COMMITTED. Only on a connection of our own. */
     <R extends @Nullable Object> R readCommitted(Work<R> work) throws SQLException {
         int before = connection.getTransactionIsolation();

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
 
@@ -18,10 +19,17 @@ final class SqlFailures {
 
     private static final String DUPLICATE = "23505";
 
-    private static final int H2_LOCK_TIMEOUT = 50200;
+    /** MariaDB and MySQL, which have one SQLSTATE for every violation. */
+    private static final int MYSQL_DUPLICATE = 1062;
 
-    /** MariaDB and MySQL: lock timeout, deadlock, record changed since the snapshot. */
-    private static final Set<Integer> MYSQL_CONFLICTS = Set.of(1205, 1213, 1020);
+    /** H2; MariaDB and MySQL; MySQL where it was not to wait at all. */
+    private static final Set<Integer> LOCK_TIMEOUTS = Set.of(50200, 1205, 3572);
+
+    /** MariaDB and MySQL: deadlock, record changed since the snapshot. */
+    private static final Set<Integer> MYSQL_CONFLICTS = Set.of(1213, 1020);
+
+    /** MariaDB and MySQL, without an SQLSTATE of their own: a column without a default, a value that its column cannot hold. */
+    private static final Set<Integer> MYSQL_VIOLATIONS = Set.of(1364, 1366);
 
     private static final Set<String> CONFLICTS = Set.of("40001", "40P01");
 
@@ -34,18 +42,18 @@ final class SqlFailures {
     private SqlFailures() {}
 
     static boolean isDuplicate(SQLException failure) {
-        return DUPLICATE.equals(failure.getSQLState());
+        return DUPLICATE.equals(failure.getSQLState()) || failure.getErrorCode() == MYSQL_DUPLICATE;
     }
 
     static boolean isLockTimeout(SQLException failure) {
-        return failure.getErrorCode() == H2_LOCK_TIMEOUT || "55P03".equals(failure.getSQLState());
+        return LOCK_TIMEOUTS.contains(failure.getErrorCode()) || "55P03".equals(failure.getSQLState());
     }
 
     /** Whether the transaction was ended in favour of another one. */
     static boolean isConflict(SQLException failure) {
         String state = failure.getSQLState();
         return (state != null && CONFLICTS.contains(state))
-                || failure.getErrorCode() == H2_LOCK_TIMEOUT
+                || LOCK_TIMEOUTS.contains(failure.getErrorCode())
                 || MYSQL_CONFLICTS.contains(failure.getErrorCode());
     }
 
@@ -85,12 +93,16 @@ final class SqlFailures {
 
     private static boolean isRefused(SQLException failure) {
         String state = failure.getSQLState();
-        return state != null
-                && state.length() == 5
-                && (REFUSED.contains(state.substring(0, 2)) || state.equals(ABORTED));
+        return MYSQL_VIOLATIONS.contains(failure.getErrorCode())
+                || (state != null
+                        && state.length() == 5
+                        && (REFUSED.contains(state.substring(0, 2)) || state.equals(ABORTED)));
     }
 
     private static DataAccessException refused(String task, SQLException failure) {
+        if (MYSQL_VIOLATIONS.contains(failure.getErrorCode())) {
+            return new DataIntegrityViolationException(task, failure);
+        }
         DataAccessException translated = new SQLStateSQLExceptionTranslator().translate(task, null, failure);
         return translated != null ? translated : new UncategorizedSQLException(task, null, failure);
     }

@@ -1,6 +1,7 @@
 package io.idempotency.jdbc;
 
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The name of the table, checked once: nothing else of the configuration becomes part of a statement. */
 record TableName(String text) {
@@ -30,7 +31,14 @@ record TableName(String text) {
         }
     }
 
-    private String simpleName() {
+    /** The schema, if it names one. */
+    @Nullable
+    String schema() {
+        int dot = text.indexOf('.');
+        return dot < 0 ? null : text.substring(0, dot);
+    }
+
+    String simpleName() {
         return text.substring(text.indexOf('.') + 1);
     }
 

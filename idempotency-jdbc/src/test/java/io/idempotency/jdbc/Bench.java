@@ -39,16 +39,15 @@ final class Bench implements AutoCloseable {
 
     Bench(DataSource dataSource, ClaimMode mode, int isolation, Duration queryTimeout) {
         this.dataSource = dataSource;
-        this.engine = IdempotencyEngine.on(JdbcIdempotencyStore.builder(dataSource)
-                        .claimMode(mode)
-                        .queryTimeout(queryTimeout)
-                        .build())
+        JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(dataSource)
+                .claimMode(mode)
+                .queryTimeout(queryTimeout)
                 .build();
+        this.engine = IdempotencyEngine.on(store).build();
         DefaultTransactionAttribute attribute = new DefaultTransactionAttribute();
         attribute.setIsolationLevel(isolation);
         this.settings = OperationSettings.of(Requests.OPERATION, Guarantee.EXACTLY_ONCE)
-                .transactions(
-                        new SpringBusinessTransactions(new JdbcTransactionManager(dataSource), attribute, dataSource))
+                .transactions(new SpringBusinessTransactions(new JdbcTransactionManager(dataSource), attribute, store))
                 .build();
         this.jdbc = new JdbcTemplate(dataSource);
     }

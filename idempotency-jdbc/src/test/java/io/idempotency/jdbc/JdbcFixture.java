@@ -59,7 +59,7 @@ final class JdbcFixture implements TransactionalStoreFixture {
         if (opening == Opening.BY_LIBRARY_SERIALIZABLE) {
             attribute.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
         }
-        SpringBusinessTransactions transactions = new SpringBusinessTransactions(manager, attribute, dataSource);
+        SpringBusinessTransactions transactions = new SpringBusinessTransactions(manager, attribute, store);
         try {
             return transactions.inNew(handle -> work.run(handle::setRollbackOnly));
         } catch (Exception | Error e) {
@@ -94,7 +94,7 @@ final class JdbcFixture implements TransactionalStoreFixture {
     // A joined claim on PostgreSQL holds no row.
     @Override
     public boolean forceResult(RecordId id, StoredResult result) {
-        if (mode != ClaimMode.JOINED || database.isH2()) {
+        if (mode != ClaimMode.JOINED || !database.isPostgreSql()) {
             return false;
         }
         Entry done = Entry.done(Requests.exactlyOnce(id), result, Requests.LONG);
@@ -105,7 +105,7 @@ final class JdbcFixture implements TransactionalStoreFixture {
                 from (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms) as clock
                 """, statement -> {
             statement.setBytes(1, id.bytes());
-            done.bind(statement, 2);
+            done.bind(statement, 2, OwnerColumn.UUID_TYPE);
         });
         return true;
     }

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.transaction.TransactionDefinition;
@@ -18,15 +18,8 @@ import org.springframework.transaction.TransactionDefinition;
 /** The connection breaks while a commit is on its way. */
 class ProbeTests {
 
-    private static final String DATABASES = """
-            H2, JOINED
-            H2, SEPARATE
-            PostgreSQL, JOINED
-            PostgreSQL, SEPARATE
-            """;
-
     @ParameterizedTest
-    @CsvSource(textBlock = DATABASES)
+    @MethodSource("io.idempotency.jdbc.TestDatabase#productsAndModes")
     void commitThatArrivedIsFoundOutAndItsResultReturned(String product, ClaimMode mode) {
         try (TestDatabase database = TestDatabase.of(product);
                 Bench bench = bench(new Cut(database, Fate.COMMITTED), mode)) {
@@ -40,7 +33,7 @@ class ProbeTests {
     }
 
     @ParameterizedTest
-    @CsvSource(textBlock = DATABASES)
+    @MethodSource("io.idempotency.jdbc.TestDatabase#productsAndModes")
     void commitThatDidNotArriveIsFoundOutAndThrown(String product, ClaimMode mode) {
         try (TestDatabase database = TestDatabase.of(product);
                 Bench bench = bench(new Cut(database, Fate.ROLLED_BACK), mode)) {
@@ -58,7 +51,7 @@ class ProbeTests {
 
     // The server still has the transaction open: it may commit or roll back at any time, so neither is said.
     @ParameterizedTest
-    @CsvSource(textBlock = DATABASES)
+    @MethodSource("io.idempotency.jdbc.TestDatabase#productsAndModes")
     void commitThatIsStillUnderWayIsNotCalledRolledBack(String product, ClaimMode mode) throws SQLException {
         try (TestDatabase database = TestDatabase.of(product)) {
             Cut cut = new Cut(database, Fate.PENDING);

@@ -51,10 +51,12 @@ class SpringBusinessTransactionsTests {
     private static TestDatabase otherDatabase;
 
     private final DataSource dataSource = database.pool();
+    private final JdbcIdempotencyStore store =
+            JdbcIdempotencyStore.builder(dataSource).build();
     private final JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     private final SpringBusinessTransactions transactions =
-            new SpringBusinessTransactions(manager, new DefaultTransactionAttribute(), dataSource);
+            new SpringBusinessTransactions(manager, new DefaultTransactionAttribute(), store);
     private final String row = UUID.randomUUID().toString();
 
     @BeforeAll
@@ -139,7 +141,7 @@ class SpringBusinessTransactionsTests {
         attribute.setTimeout(17);
         attribute.setName("payments.pay");
         attribute.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
-        SpringBusinessTransactions serializable = new SpringBusinessTransactions(manager, attribute, dataSource);
+        SpringBusinessTransactions serializable = new SpringBusinessTransactions(manager, attribute, store);
 
         serializable.inNew(transaction -> {
             assertThat(jdbc.queryForObject("select current_setting('transaction_isolation')", String.class))
@@ -157,7 +159,7 @@ class SpringBusinessTransactionsTests {
     void rollbackRulesAreThoseOfTheAttribute() {
         RuleBasedTransactionAttribute attribute = new RuleBasedTransactionAttribute();
         attribute.getRollbackRules().add(new RollbackRuleAttribute(IOException.class));
-        SpringBusinessTransactions ruled = new SpringBusinessTransactions(manager, attribute, dataSource);
+        SpringBusinessTransactions ruled = new SpringBusinessTransactions(manager, attribute, store);
 
         assertThat(ruled.rollsBackOn(new IOException())).isTrue();
         assertThat(ruled.rollsBackOn(new InterruptedException())).isFalse();
@@ -170,7 +172,7 @@ class SpringBusinessTransactionsTests {
         HikariDataSource closed = otherDatabase.pool(config -> {});
         closed.close();
         SpringBusinessTransactions dead = new SpringBusinessTransactions(
-                new JdbcTransactionManager(closed), new DefaultTransactionAttribute(), closed);
+                new JdbcTransactionManager(closed), new DefaultTransactionAttribute(), store);
 
         assertThatExceptionOfType(StoreUnavailableException.class)
                 .isThrownBy(() -> dead.inNew(transaction -> {
@@ -198,7 +200,7 @@ class SpringBusinessTransactionsTests {
     void serializationFailureAtCommitIsAConflict() {
         DefaultTransactionAttribute attribute = new DefaultTransactionAttribute();
         attribute.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
-        SpringBusinessTransactions serializable = new SpringBusinessTransactions(manager, attribute, dataSource);
+        SpringBusinessTransactions serializable = new SpringBusinessTransactions(manager, attribute, store);
         String other = UUID.randomUUID().toString();
 
         assertThatExceptionOfType(CommitFailedException.class)

@@ -133,7 +133,7 @@ class StatementCountTests {
         JdbcIdempotencyStore store = store(ClaimMode.AUTO);
         RecordId done = done(store);
 
-        transactions(false).inNew(transaction -> {
+        transactions(store, false).inNew(transaction -> {
             assertThat(store.claimInOpenTransaction(exactlyOnce(done))).isInstanceOf(ClaimResult.Done.class);
             assertThat(traffic.take()).containsExactly("select");
             assertThat(store.claimInOpenTransaction(exactlyOnce(freshId()))).isInstanceOf(ClaimResult.Claimed.class);
@@ -194,12 +194,12 @@ class StatementCountTests {
         return id;
     }
 
-    private SpringBusinessTransactions transactions(boolean serializable) {
+    private SpringBusinessTransactions transactions(JdbcIdempotencyStore store, boolean serializable) {
         DefaultTransactionAttribute attribute = new DefaultTransactionAttribute();
         if (serializable) {
             attribute.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
         }
-        return new SpringBusinessTransactions(manager, attribute, traffic);
+        return new SpringBusinessTransactions(manager, attribute, store);
     }
 
     /** A call as the engine makes it. */
@@ -209,7 +209,7 @@ class StatementCountTests {
         if (early.isPresent()) {
             return early.get();
         }
-        BusinessTransactions transactions = transactions(serializable);
+        BusinessTransactions transactions = transactions(store, serializable);
         return transactions.inNew(transaction -> {
             ClaimResult answer = store.claimInTransaction(request, serializable);
             if (answer instanceof ClaimResult.Claimed claimed) {

@@ -9,8 +9,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.Arguments;
 
 /** A database for one test class, with the table of the store and one of the application. */
 final class TestDatabase implements AutoCloseable {
@@ -38,12 +41,38 @@ final class TestDatabase implements AutoCloseable {
         return new TestDatabase(PostgresServer.get().newDatabase());
     }
 
+    /** What tests of every database run on in this module. */
+    static List<String> products() {
+        List<String> others = ServiceLoader.load(TestServer.class).stream()
+                .map(server -> server.get().name())
+                .toList();
+        return others.isEmpty() ? List.of("H2", "PostgreSQL") : others;
+    }
+
+    /** The same with each claim mode. */
+    static List<Arguments> productsAndModes() {
+        return products().stream()
+                .flatMap(product ->
+                        Stream.of(Arguments.of(product, ClaimMode.JOINED), Arguments.of(product, ClaimMode.SEPARATE)))
+                .toList();
+    }
+
     static TestDatabase of(String product) {
         return switch (product) {
             case "H2" -> h2();
             case "PostgreSQL" -> postgreSql();
-            default -> throw new IllegalArgumentException(product);
+            default ->
+                ServiceLoader.load(TestServer.class).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .filter(server -> server.name().equals(product))
+                        .findFirst()
+                        .map(server -> new TestDatabase(server.newDatabase()))
+                        .orElseThrow(() -> new IllegalArgumentException(product));
         };
+    }
+
+    boolean isPostgreSql() {
+        return url.startsWith("jdbc:postgresql:");
     }
 
     boolean isH2() {

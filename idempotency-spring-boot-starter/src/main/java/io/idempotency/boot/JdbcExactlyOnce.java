@@ -58,7 +58,7 @@ final class JdbcExactlyOnce implements ExactlyOnce {
         return SpringBusinessTransactions.obstacle(manager, dataSource)
                 .<Answer>map(Impossible::new)
                 .orElseGet(() -> new Possible(new SpringBusinessTransactions(
-                        manager, new OperationAttribute(declared, isolation, timeout), dataSource)));
+                        manager, new OperationAttribute(declared, isolation, timeout), jdbc)));
     }
 
     /** What the method says, and where it says nothing, what is configured. */

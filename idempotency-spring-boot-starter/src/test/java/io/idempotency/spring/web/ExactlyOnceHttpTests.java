@@ -654,10 +654,11 @@ class ExactlyOnceHttpTests {
         }
 
         @Bean
-        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, DataSource dataSource) {
+        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, IdempotencyEngine engine) {
             return new TestMethods(
                     Guarantee.EXACTLY_ONCE,
-                    method -> new SpringBusinessTransactions(manager, new DefaultTransactionAttribute(), dataSource));
+                    method -> new SpringBusinessTransactions(
+                            manager, new DefaultTransactionAttribute(), (JdbcIdempotencyStore) engine.store()));
         }
 
         @Bean
