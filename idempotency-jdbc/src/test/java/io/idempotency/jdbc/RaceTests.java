@@ -113,6 +113,23 @@ class RaceTests {
                 .isEqualTo(leaseOf(answer).owner());
     }
 
+    // Another node already runs a later version of the library.
+    @ParameterizedTest
+    @ValueSource(strings = {"H2", "PostgreSQL"})
+    void takeoverMeetsARecordOfALaterVersion(String product) {
+        TestDatabase database = database(product);
+        Lease owner = abandoned(product);
+
+        ClaimResult answer = takeOver(
+                product,
+                owner,
+                () -> database.execute("update idempotency_record set record_version = 2 where lease_until = 1"));
+
+        assertThat(answer).isInstanceOf(ClaimResult.Unreadable.class);
+        database.execute("update idempotency_record set record_version = 1 where record_version = 2");
+        assertThat(store(database).find(owner.id()).orElseThrow().owner()).isEqualTo(owner.owner());
+    }
+
     // An operator's session, or anything else that does not know the advisory locks.
     @ParameterizedTest
     @ValueSource(strings = {"H2", "PostgreSQL"})
