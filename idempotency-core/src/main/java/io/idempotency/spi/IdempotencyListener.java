@@ -34,6 +34,13 @@ public interface IdempotencyListener {
     /** Work ran outside the transaction of an operation that is exactly once. */
     default void onWorkOutsideTransaction(String operation, String what) {}
 
+    /**
+     * Before the database of a tiered store is asked, its cache was or was not.
+     *
+     * @param result {@code hit}, {@code miss}, {@code skipped} (it does not pay for this operation now) or {@code unavailable}
+     */
+    default void onTierAsked(String result) {}
+
     /** Expired records were removed from the store. Called on the thread of the purge. */
     default void onPurged(int records) {}
 }

@@ -32,6 +32,11 @@ final class LuaScript {
         return new LuaScript((read("record") + "\n" + read(name)).getBytes(StandardCharsets.UTF_8));
     }
 
+    /** The script of that file. */
+    static LuaScript alone(String name) {
+        return new LuaScript(read(name).getBytes(StandardCharsets.UTF_8));
+    }
+
     private static String read(String name) {
         try (InputStream file = LuaScript.class.getResourceAsStream(name + ".lua")) {
             if (file == null) {

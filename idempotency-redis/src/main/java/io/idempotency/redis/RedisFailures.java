@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.RedisConnectionFailureException;
 
 /** Reads the errors of Redis out of what Spring and the drivers make of them. */
 final class RedisFailures {
@@ -38,6 +39,11 @@ final class RedisFailures {
 
     static boolean isMissingScript(Throwable failure) {
         return says(failure, "NOSCRIPT");
+    }
+
+    /** Whether the server is there, and does not let this user do that. */
+    static boolean isRefusal(Throwable failure) {
+        return says(failure, "NOPERM ") || says(failure, "unknown command");
     }
 
     /** Before Redis 7.0, SET knows NX and GET but not both. */
@@ -75,6 +81,9 @@ final class RedisFailures {
             if (says(failure, reason.getKey())) {
                 return reason.getValue();
             }
+        }
+        if (failure instanceof RedisConnectionFailureException) {
+            return "it cannot be reached, or its connection was lost before the answer came";
         }
         return failure instanceof QueryTimeoutException
                 ? "no answer came within the command timeout, so it may have happened or not"

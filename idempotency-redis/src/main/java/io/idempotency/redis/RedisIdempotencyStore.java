@@ -11,19 +11,11 @@ import io.idempotency.spi.Owner;
 import io.idempotency.spi.RecordId;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.WriteOutcome;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.InvalidDataAccessApiUsageException;
-import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
@@ -44,7 +36,7 @@ import org.springframework.data.redis.core.types.Expiration;
 public final class RedisIdempotencyStore implements IdempotencyStore {
 
     /** What the keys of a store begin with unless it is told otherwise. */
-    public static final String DEFAULT_KEY_PREFIX = "idempotency:";
+    public static final String DEFAULT_KEY_PREFIX = RedisKeys.DEFAULT_PREFIX;
 
     private static final LuaScript CLAIM = LuaScript.of("claim");
     private static final LuaScript COMPLETE = LuaScript.of("complete");
@@ -54,10 +46,9 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
     private static final String OTHER_TYPE = "another type of value stands under the key";
     private static final byte[] NONE = {};
-    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-    private final RedisConnectionFactory connectionFactory;
-    private final byte[] keyPrefix;
+    private final RedisCalls calls;
+    private final RedisKeys keys;
     private final Replicas replicas;
     private final ServerClock clock = new ServerClock();
 
@@ -65,8 +56,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
     private volatile boolean claimsByScript;
 
     private RedisIdempotencyStore(Builder builder) {
-        this.connectionFactory = builder.connectionFactory;
-        this.keyPrefix = builder.keyPrefix.getBytes(StandardCharsets.US_ASCII);
+        this.calls = new RedisCalls(builder.connectionFactory);
+        this.keys = new RedisKeys(builder.keyPrefix);
         this.replicas = new Replicas(builder.waitReplicas);
     }
 
@@ -76,7 +67,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
     }
 
     RedisConnectionFactory connectionFactory() {
-        return connectionFactory;
+        return calls.connectionFactory();
     }
 
     int waitReplicas() {
@@ -90,8 +81,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
     @Override
     public ClaimResult tryClaim(ClaimRequest request) {
-        byte[] key = key(request.id());
-        return call(
+        byte[] key = keys.of(request.id());
+        return calls.call(
                 () -> "claiming " + request.id() + " for operation " + request.operation(),
                 new ClaimResult.Unreadable(Fingerprint.NONE, OTHER_TYPE),
                 connection -> {
@@ -112,18 +103,17 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
     @Override
     public ClaimResult recordDone(ClaimRequest request, StoredResult result) {
-        byte[] key = key(request.id());
+        byte[] key = keys.of(request.id());
         byte[] head = RedisRecord.doneHead(request);
         byte[] bytes = result.toBytes();
-        return call(
+        return calls.call(
                 () -> "recording a result of operation " + request.operation() + " under " + request.id(),
                 new ClaimResult.Unreadable(Fingerprint.NONE, OTHER_TYPE),
                 connection -> put(connection, key, request, head, bytes, RedisRecord.millis(request.retention())));
     }
 
     // Null where SET alone cannot answer: what is left of a lease is not in the record, a server without memory refuses
-    // even
-    // to read by it, and an old one does not know this form.
+    // even to read by it, and an old one does not know this form.
     private @Nullable ClaimResult setOrGet(RedisConnection connection, byte[] key, ClaimRequest request) {
         byte[] found;
         try {
@@ -169,8 +159,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
                 key,
                 head,
                 RedisRecord.tail(request, result),
-                ascii(RedisRecord.leaseMillis(request)),
-                ascii(hold),
+                RedisKeys.ascii(RedisRecord.leaseMillis(request)),
+                RedisKeys.ascii(hold),
                 seen == null ? NONE : RedisRecord.bytes(seen));
         if (reply.size() == 2) {
             return claimed(connection, request, reply.number(1));
@@ -200,7 +190,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
                 COMPLETE,
                 RedisRecord.bytes(lease.owner()),
                 bytes,
-                ascii(RedisRecord.millis(retention)));
+                RedisKeys.ascii(RedisRecord.millis(retention)));
     }
 
     @Override
@@ -215,13 +205,13 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
                 lease,
                 RENEW,
                 RedisRecord.bytes(lease.owner()),
-                ascii(RedisRecord.leaseMillis(lease.request())),
-                ascii(RedisRecord.holdMillis(lease.request())));
+                RedisKeys.ascii(RedisRecord.leaseMillis(lease.request())),
+                RedisKeys.ascii(RedisRecord.holdMillis(lease.request())));
     }
 
     private WriteOutcome write(String what, Lease lease, LuaScript script, byte[]... arguments) {
-        byte[] key = key(lease.id());
-        return call(
+        byte[] key = keys.of(lease.id());
+        return calls.call(
                 () -> what + " operation " + lease.request().operation() + " (" + lease.id() + ")",
                 WriteOutcome.LOST,
                 connection -> {
@@ -237,8 +227,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
     @Override
     public Optional<IdempotencyRecord> find(RecordId id) {
-        byte[] key = key(id);
-        return call(() -> "reading " + id, Optional.of(RedisRecord.unreadable(id, OTHER_TYPE, 0)), connection -> {
+        byte[] key = keys.of(id);
+        return calls.call(() -> "reading " + id, Optional.of(RedisRecord.unreadable(id, OTHER_TYPE, 0)), connection -> {
             Reply reply = run(FIND, connection, key);
             if (reply.size() == 1) {
                 return Optional.empty();
@@ -258,8 +248,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
     @Override
     public boolean forget(RecordId id) {
-        byte[] key = key(id);
-        return call(() -> "forgetting " + id, false, connection -> {
+        byte[] key = keys.of(id);
+        return calls.call(() -> "forgetting " + id, false, connection -> {
             Long removed = connection.keyCommands().del(key);
             return removed != null && removed > 0;
         });
@@ -271,52 +261,12 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
         return reply;
     }
 
-    /**
-     * Does a task on a connection.
-     *
-     * @param otherType the answer where the key holds something that is not even a string
-     */
-    private <R> R call(Supplier<String> task, R otherType, Function<RedisConnection, R> work) {
-        // Drivers give up waiting for an answer at once if the thread was interrupted before. Ours is for later.
-        boolean interrupted = Thread.interrupted();
-        try (RedisConnection connection = connectionFactory.getConnection()) {
-            return work.apply(connection);
-        } catch (RuntimeException e) {
-            if (RedisFailures.isOtherType(e)) {
-                return otherType;
-            }
-            interrupted |= RedisFailures.isInterruption(e);
-            throw RedisFailures.unavailable(task.get(), e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private byte[] key(RecordId id) {
-        byte[] bytes = id.bytes();
-        byte[] key = Arrays.copyOf(keyPrefix, keyPrefix.length + 2 * bytes.length);
-        int position = keyPrefix.length;
-        for (byte b : bytes) {
-            key[position++] = HEX[b >> 4 & 0xf];
-            key[position++] = HEX[b & 0xf];
-        }
-        return key;
-    }
-
-    private static byte[] ascii(long number) {
-        return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
-    }
-
     private static String reason(IllegalArgumentException unreadable) {
         return Objects.requireNonNullElse(unreadable.getMessage(), "record cannot be read");
     }
 
     /** Builds a {@link RedisIdempotencyStore}. */
     public static final class Builder {
-
-        private static final Pattern KEY_PREFIX = Pattern.compile("[A-Za-z0-9:._/-]{1,100}");
 
         private final RedisConnectionFactory connectionFactory;
         private String keyPrefix = DEFAULT_KEY_PREFIX;
@@ -331,12 +281,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
          * share server, database and prefix.
          */
         public Builder keyPrefix(String prefix) {
-            if (!KEY_PREFIX.matcher(prefix).matches()) {
-                throw new IllegalArgumentException(
-                        "The key prefix consists of 1 to 100 of the characters A-Z a-z 0-9 : . _ / - and not of: "
-                                + prefix);
-            }
-            this.keyPrefix = prefix;
+            this.keyPrefix = RedisKeys.checked(prefix);
             return this;
         }
 
@@ -346,10 +291,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
          * connection meanwhile, so it asks for a connection factory that does not share its native connection. Not on a cluster.
          */
         public Builder waitReplicas(int replicas) {
-            if (replicas < 0) {
-                throw new IllegalArgumentException("The number of replicas to wait for is at least 0, not " + replicas);
-            }
-            this.waitReplicas = replicas;
+            this.waitReplicas = Replicas.checked(replicas);
             return this;
         }
 
@@ -359,22 +301,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
          * @throws IllegalStateException if replicas are to be waited for on a cluster
          */
         public RedisIdempotencyStore build() {
-            if (waitReplicas > 0 && isCluster()) {
-                throw new IllegalStateException(
-                        "Waiting for replicas does not work on a Redis cluster: WAIT names no key, so it"
-                                + " cannot be sent to the node that has the record. Set idempotency.redis.wait-replicas to 0");
-            }
+            Replicas.checkNoCluster(waitReplicas, connectionFactory);
             return new RedisIdempotencyStore(this);
-        }
-
-        private boolean isCluster() {
-            try (RedisClusterConnection cluster = connectionFactory.getClusterConnection()) {
-                return cluster != null;
-            } catch (InvalidDataAccessApiUsageException e) {
-                return false;
-            } catch (RedisConnectionFailureException e) {
-                return true;
-            }
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -17,8 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * What can be known about the servers and the connections of a store without changing anything: for the log at start and for health.
  *
- * <p>It reads {@code INFO}, never {@code CONFIG}. A server that cannot be reached or does not tell is not a finding. Asking takes as long
- * as the command timeout at most.
+ * <p>It reads {@code INFO}, never {@code CONFIG}. That a server does not tell is not a finding; that it cannot be reached is. Asking
+ * takes as long as the command timeout at most.
  *
  * @since 0.1.0
  */
@@ -35,25 +36,33 @@ public final class RedisServerChecks {
     private final @Nullable String maxmemoryPolicy;
     private final List<String> warnings;
 
-    private RedisServerChecks(RedisIdempotencyStore store, Duration lease) {
-        Properties info = info(store.connectionFactory());
+    private RedisServerChecks(RedisConnectionFactory factory) {
+        List<String> found = new ArrayList<>();
+        Properties info = info(factory, found);
         this.version = lowest(values(info, "redis_version"));
         this.maxmemoryPolicy = policy(values(info, "maxmemory_policy"));
-        List<String> found = new ArrayList<>();
+        this.warnings = found;
         checkVersion(found);
-        checkPolicy(found);
-        checkTimeout(store.connectionFactory(), lease, found);
-        checkSharing(store, found);
-        this.warnings = List.copyOf(found);
     }
 
     /**
      * Looks at the servers and the connections of a store.
      *
-     * @param lease the lease that most operations have
+     * @param lease the shortest lease of an operation
      */
     public static RedisServerChecks of(RedisIdempotencyStore store, Duration lease) {
-        return new RedisServerChecks(store, lease);
+        RedisServerChecks checks = new RedisServerChecks(store.connectionFactory());
+        checks.checkPolicy(checks.warnings);
+        checkTimeout(store.connectionFactory(), lease, checks.warnings);
+        checkSharing(store.waitReplicas(), store.connectionFactory(), checks.warnings);
+        return checks;
+    }
+
+    /** Looks at the servers and the connections of a cache. It may lose its copies, and nobody waits for it. */
+    public static RedisServerChecks of(RedisResultCache cache) {
+        RedisServerChecks checks = new RedisServerChecks(cache.connectionFactory());
+        checkSharing(cache.waitReplicas(), cache.connectionFactory(), checks.warnings);
+        return checks;
     }
 
     /** The version of Redis, the lowest one of a cluster; empty if the server did not tell. */
@@ -71,13 +80,13 @@ public final class RedisServerChecks {
 
     /** What somebody should know or change, each a text for one log line at level WARN. */
     public List<String> warnings() {
-        return warnings;
+        return List.copyOf(warnings);
     }
 
     private void checkVersion(List<String> found) {
         if (version != null && isTooOld(version)) {
             found.add("Redis " + version
-                    + " is too old for the idempotency store, whose calls will fail: it needs 6.2 or later");
+                    + " is too old for the idempotency records, and calls will fail: 6.2 or later is needed");
         }
     }
 
@@ -111,9 +120,9 @@ public final class RedisServerChecks {
         }
     }
 
-    private static void checkSharing(RedisIdempotencyStore store, List<String> found) {
-        if (store.waitReplicas() > 0
-                && store.connectionFactory() instanceof LettuceConnectionFactory lettuce
+    private static void checkSharing(int waitReplicas, RedisConnectionFactory factory, List<String> found) {
+        if (waitReplicas > 0
+                && factory instanceof LettuceConnectionFactory lettuce
                 && lettuce.getShareNativeConnection()) {
             found.add(
                     "Waiting for replicas blocks the Redis connection, and Lettuce shares one among all threads: give the idempotency"
@@ -121,12 +130,16 @@ public final class RedisServerChecks {
         }
     }
 
-    private static Properties info(RedisConnectionFactory factory) {
+    private static Properties info(RedisConnectionFactory factory, List<String> found) {
         try (RedisConnection connection = factory.getConnection()) {
             Properties info = connection.serverCommands().info();
             return info == null ? new Properties() : info;
         } catch (RuntimeException e) {
             log.debug("Redis does not tell about itself", e);
+            if (!RedisFailures.isRefusal(e)) {
+                found.add("Redis cannot be reached, so that its version and settings were not checked ("
+                        + NestedExceptionUtils.getMostSpecificCause(e).getMessage() + ")");
+            }
             return new Properties();
         }
     }

@@ -3,9 +3,12 @@ package io.idempotency.redis;
 import io.idempotency.StoreUnavailableException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 
 /** Waits until replicas have what was just written on a connection. */
@@ -23,6 +26,33 @@ final class Replicas {
         return count;
     }
 
+    /** The number, if it can be one. */
+    static int checked(int replicas) {
+        if (replicas < 0) {
+            throw new IllegalArgumentException("The number of replicas to wait for is at least 0, not " + replicas);
+        }
+        return replicas;
+    }
+
+    /** Makes no connection, unless it has to find out whether there is a cluster. */
+    static void checkNoCluster(int replicas, RedisConnectionFactory connectionFactory) {
+        if (replicas > 0 && isCluster(connectionFactory)) {
+            throw new IllegalStateException(
+                    "Waiting for replicas does not work on a Redis cluster: WAIT names no key, so it"
+                            + " cannot be sent to the node that has the record. Set idempotency.redis.wait-replicas to 0");
+        }
+    }
+
+    private static boolean isCluster(RedisConnectionFactory connectionFactory) {
+        try (RedisClusterConnection cluster = connectionFactory.getClusterConnection()) {
+            return cluster != null;
+        } catch (InvalidDataAccessApiUsageException e) {
+            return false;
+        } catch (RedisConnectionFailureException e) {
+            return true;
+        }
+    }
+
     /**
      * Returns when enough of them have it.
      *
@@ -32,7 +62,7 @@ final class Replicas {
         if (count == 0) {
             return;
         }
-        byte[][] arguments = {ascii(count), ascii(TIMEOUT_MILLIS)};
+        byte[][] arguments = {RedisKeys.ascii(count), RedisKeys.ascii(TIMEOUT_MILLIS)};
         Object confirmed = connection instanceof LettuceConnection lettuce
                 ? Lettuce.await(lettuce, arguments)
                 : connection.execute("WAIT", arguments);
@@ -42,10 +72,6 @@ final class Replicas {
                             + TIMEOUT_MILLIS + " ms",
                     null);
         }
-    }
-
-    private static byte[] ascii(int number) {
-        return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Lettuce has to be told that the answer is a number. In a class of its own, because Lettuce may not be there. */

@@ -1,6 +1,5 @@
 package io.idempotency.redis;
 
-import static io.idempotency.redis.Claims.freshId;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -8,6 +7,7 @@ import io.idempotency.Guarantee;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.Owner;
+import io.idempotency.spi.RecordId;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -24,7 +24,7 @@ class RedisRecordTests {
 
     private static ClaimRequest request(Guarantee guarantee, Fingerprint fingerprint, String operation) {
         return new ClaimRequest(
-                freshId(),
+                RecordId.of("redis-operation", "", UUID.randomUUID().toString()),
                 operation,
                 guarantee,
                 OWNER,

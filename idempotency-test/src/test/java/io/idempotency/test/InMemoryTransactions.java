@@ -75,7 +75,19 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
         } finally {
             current.remove();
             end(transaction, committed);
+            if (committed) {
+                transaction.afterCommit.forEach(Runnable::run);
+            }
         }
+    }
+
+    /** Does something after the transaction of the calling thread, if it is committed. */
+    void afterCommit(Runnable work) {
+        running().afterCommit.add(work);
+    }
+
+    MutableClock clock() {
+        return clock;
     }
 
     private synchronized void end(RunningTransaction transaction, boolean committed) {
@@ -309,6 +321,7 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
 
         private final List<String> rows = new ArrayList<>();
         private final List<Runnable> writes = new ArrayList<>();
+        private final List<Runnable> afterCommit = new ArrayList<>();
         private boolean rollbackOnly;
     }
 }

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,6 +21,7 @@ final class TcpProxy implements AutoCloseable {
     private final AtomicInteger swallowed = new AtomicInteger();
     private final int port;
     private volatile InetSocketAddress target;
+    private volatile Duration delay = Duration.ZERO;
     private ServerSocket listener;
 
     TcpProxy() {
@@ -88,6 +90,9 @@ final class TcpProxy implements AutoCloseable {
                     swallowed.incrementAndGet();
                     return;
                 }
+                if (replies && !delay.isZero()) {
+                    Claims.waitFor(delay);
+                }
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
@@ -101,6 +106,11 @@ final class TcpProxy implements AutoCloseable {
     /** Takes the next reply that the server sends and closes that connection instead. */
     void swallowNextReply() {
         repliesToSwallow.incrementAndGet();
+    }
+
+    /** Lets every reply wait that long from now on. */
+    void delayReplies(Duration time) {
+        delay = time;
     }
 
     /** How many replies were taken. */

@@ -93,10 +93,28 @@ class RedisServerChecksTests {
     }
 
     @Test
-    void unreachableServerIsNoFailure() throws Exception {
+    void unreachableServerIsAWarningAndNoFailure() throws Exception {
         use(Factories.lettuce(RedisServer.freePort(), Duration.ofSeconds(10)));
 
-        assertThat(checks().warnings()).isEmpty();
+        RedisServerChecks checks = checks();
+
+        assertThat(checks.warnings())
+                .hasSize(1)
+                .allSatisfy(text -> assertThat(text).startsWith("Redis cannot be reached"));
+        assertThat(checks.version()).isEmpty();
+    }
+
+    // Losing a copy costs a look into the database and nothing more; nobody waits for the cache.
+    @Test
+    void cacheMayEvictAndHaveAnyTimeout() throws Exception {
+        server.does(redis -> redis.configSet("maxmemory-policy", "allkeys-lru"));
+        use(Factories.started(new LettuceConnectionFactory(Factories.standalone(server.port()))));
+
+        RedisServerChecks checks =
+                RedisServerChecks.of(RedisResultCache.builder(factory).build());
+
+        assertThat(checks.warnings()).isEmpty();
+        assertThat(checks.maxmemoryPolicy()).hasValue("allkeys-lru");
     }
 
     @Test

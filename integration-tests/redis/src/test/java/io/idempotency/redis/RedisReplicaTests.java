@@ -13,19 +13,23 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.idempotency.StoreUnavailableException;
+import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.Lease;
 import io.idempotency.spi.RecordId;
+import io.idempotency.spi.ResultCache;
 import io.idempotency.spi.WriteOutcome;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -39,7 +43,8 @@ class RedisReplicaTests {
     static void start() {
         master = RedisServer.start("--repl-diskless-sync-delay", "0");
         replica = RedisServer.start("--replicaof", "127.0.0.1 " + master.port());
-        await().until(() -> replica.does(redis -> redis.info("replication")).contains("master_link_status:up"));
+        await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> replica.does(redis -> redis.info("replication")).contains("master_link_status:up"));
     }
 
     @AfterAll
@@ -71,6 +76,11 @@ class RedisReplicaTests {
             store.recordDone(request(freshId()), result("known"));
             store.forget(id);
 
+            ResultCache cache = RedisResultCache.builder(factory).build();
+            cache.get(id);
+            cache.put(id, copy(), LONG, cache.time());
+            cache.bar(id);
+
             for (String command : List.of("evalsha", "eval", "getex", "pttl")) {
                 assertThat(callsOf(command)).isZero();
             }
@@ -78,6 +88,11 @@ class RedisReplicaTests {
         } finally {
             factory.destroy();
         }
+    }
+
+    private static ClaimResult.Done copy() {
+        ClaimRequest request = request(freshId());
+        return new ClaimResult.Done(request.fingerprint(), request.owner(), result("first"), LONG);
     }
 
     /** What reached the replica; what the master executed for scripts comes to it as their effects. */
@@ -105,7 +120,8 @@ class RedisReplicaTests {
             Lease stranger = new Lease(request(id), 1);
             RecordId vanished = freshId();
             Lease abandoned = abandoned(store, vanished);
-            await().until(() -> replica.does(redis -> redis.exists(key(id), key(done), key(vanished))) == 3);
+            await().atMost(60, TimeUnit.SECONDS)
+                    .until(() -> replica.does(redis -> redis.exists(key(id), key(done), key(vanished))) == 3);
 
             for (IdempotencyStore misled : List.of(
                     RedisIdempotencyStore.builder(toReplica).build(),
@@ -126,6 +142,11 @@ class RedisReplicaTests {
                 assertRefused(() -> misled.find(id));
                 assertRefused(() -> misled.find(freshId()));
                 assertRefused(() -> misled.forget(id));
+            }
+            for (RedisConnectionFactory each : List.of(toReplica, jedisToReplica)) {
+                ResultCache misled = RedisResultCache.builder(each).build();
+                assertRefused(() -> misled.get(id));
+                assertRefused(() -> misled.bar(id));
             }
         } finally {
             toMaster.destroy();

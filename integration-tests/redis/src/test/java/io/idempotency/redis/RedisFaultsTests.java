@@ -199,7 +199,8 @@ class RedisFaultsTests {
 
         private void awaitAnswers() {
             for (IdempotencyStore each : stores) {
-                await().ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+                await().atMost(60, TimeUnit.SECONDS)
+                        .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
                         .until(() -> each.find(freshId()).isEmpty());
             }
         }
@@ -245,7 +246,7 @@ class RedisFaultsTests {
                 }
             });
             caller.start();
-            await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+            await().atMost(60, TimeUnit.SECONDS).until(() -> caller.getState() == Thread.State.TIMED_WAITING);
             caller.interrupt();
             caller.join();
 
@@ -272,7 +273,7 @@ class RedisFaultsTests {
                     }
                 });
                 caller.start();
-                await().until(() -> caller.getState() == Thread.State.WAITING);
+                await().atMost(60, TimeUnit.SECONDS).until(() -> caller.getState() == Thread.State.WAITING);
                 caller.interrupt();
                 caller.join();
             } finally {
@@ -281,6 +282,65 @@ class RedisFaultsTests {
 
             assertThat(thrown.get()).isInstanceOf(StoreUnavailableException.class);
             assertThat(flag.get()).isTrue();
+        }
+    }
+
+    /** Replies come after the caller has given up. */
+    @Nested
+    class Late {
+
+        private final LettuceConnectionFactory hastyLettuce = Factories.lettuce(proxy.port(), TIMEOUT);
+        private final JedisConnectionFactory hastyJedis = Factories.jedis(proxy.port(), TIMEOUT);
+
+        @AfterEach
+        void inTimeAgain() {
+            proxy.delayReplies(Duration.ZERO);
+            hastyLettuce.destroy();
+            hastyJedis.destroy();
+        }
+
+        // What comes late must not be taken for the answer to the next command.
+        @Test
+        void nothingIsKnownAndEveryCallCanBeRepeated() {
+            for (IdempotencyStore each : List.of(
+                    RedisIdempotencyStore.builder(hastyLettuce).build(),
+                    RedisIdempotencyStore.builder(hastyJedis).build())) {
+                ClaimRequest request = request(freshId());
+                ClaimRequest known = request(freshId());
+                Lease lease = new Lease(request, 1);
+                Lease released = claim(store, request(freshId()));
+                await().atMost(60, TimeUnit.SECONDS)
+                        .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+                        .until(() -> each.find(freshId()).isEmpty());
+
+                late(() -> each.tryClaim(request));
+                assertThat(repeated(() -> each.tryClaim(request))).isEqualTo(new ClaimResult.Claimed(lease, false));
+                late(() -> each.renew(lease));
+                assertThat(repeated(() -> each.renew(lease))).isEqualTo(WriteOutcome.APPLIED);
+                late(() -> each.complete(lease, result("first"), LONG));
+                assertThat(repeated(() -> each.complete(lease, result("first"), LONG)))
+                        .isEqualTo(WriteOutcome.APPLIED);
+                late(() -> each.release(released));
+                assertThat(repeated(() -> each.find(released.id()))).isEmpty();
+                late(() -> each.recordDone(known, result("known")));
+                assertThat(repeated(() -> each.recordDone(known, result("known"))))
+                        .isInstanceOfSatisfying(
+                                ClaimResult.Done.class,
+                                done -> assertThat(done.owner()).isEqualTo(known.owner()));
+                assertReplays(store, request.id(), "first");
+            }
+        }
+
+        private void late(Runnable call) {
+            proxy.delayReplies(TIMEOUT.multipliedBy(2));
+            assertUnavailable(call);
+            proxy.delayReplies(Duration.ZERO);
+        }
+
+        private <R> R repeated(Supplier<R> call) {
+            return await().atMost(60, TimeUnit.SECONDS)
+                    .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+                    .until(call::get, answer -> true);
         }
     }
 
@@ -311,7 +371,8 @@ class RedisFaultsTests {
 
         LettuceConnectionFactory hasty = Factories.lettuce(proxy.port(), TIMEOUT);
         IdempotencyStore onHasty = RedisIdempotencyStore.builder(hasty).build();
-        await().ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+        await().atMost(60, TimeUnit.SECONDS)
+                .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
                 .until(() -> onHasty.find(done).isPresent());
 
         server.kill();
@@ -326,7 +387,8 @@ class RedisFaultsTests {
         server.restart();
 
         for (IdempotencyStore each : List.of(onHasty, onJedis, store)) {
-            await().ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+            await().atMost(60, TimeUnit.SECONDS)
+                    .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
                     .until(() -> each.tryClaim(request(freshId())) instanceof ClaimResult.Claimed);
             assertReplays(each, done, "first");
         }
