@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
-/** Matches where {@code idempotency.store} names the store, or is {@code auto} and the store has a module. */
+/** Matches where {@code idempotency.store} names the store, or is {@code auto} and no other store has its module there. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Conditional(OnIdempotencyStoreCondition.class)

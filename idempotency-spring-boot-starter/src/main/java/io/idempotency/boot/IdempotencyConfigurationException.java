@@ -27,7 +27,12 @@ public final class IdempotencyConfigurationException extends RuntimeException {
 
     /** A property whose value cannot be used. */
     static IdempotencyConfigurationException ofProperty(String property, Object value, String reason, String remedy) {
-        return new IdempotencyConfigurationException(property + " is '" + value + "' and " + reason, remedy);
+        return ofProperty(property, value, reason, remedy, null);
+    }
+
+    static IdempotencyConfigurationException ofProperty(
+            String property, Object value, String reason, String remedy, @Nullable Throwable cause) {
+        return new IdempotencyConfigurationException(property + " is '" + value + "' and " + reason, remedy, cause);
     }
 
     /** What is wrong and why. */

@@ -29,6 +29,8 @@ import org.springframework.util.unit.DataSize;
  * @param operations Settings of single operations by name. They override the annotation, which overrides the settings above.
  * @param web Settings of HTTP requests.
  * @param jdbc Settings of the JDBC store.
+ * @param redis Settings of the Redis store, and of Redis before a database.
+ * @param tiered Settings of the tiered store.
  * @param purge Settings of the job that removes expired records.
  * @since 0.1.0
  */
@@ -48,6 +50,8 @@ public record IdempotencyProperties(
         @DefaultValue Map<String, Operation> operations,
         @DefaultValue Web web,
         @DefaultValue Jdbc jdbc,
+        @DefaultValue Redis redis,
+        @DefaultValue Tiered tiered,
         @DefaultValue Purge purge) {
 
     static final String PREFIX = "idempotency.";
@@ -310,6 +314,53 @@ public record IdempotencyProperties(
             JOINED,
             /** By a committed placeholder that the business transaction locks. */
             SEPARATE
+        }
+    }
+
+    /**
+     * Settings of the Redis store, and of Redis before a database.
+     *
+     * @param keyPrefix What the names of keys begin with. Applications share records if and only if they share server, database and prefix.
+     * @param connectionFactory Name of the RedisConnectionFactory bean. By default the only or the primary one.
+     * @param waitReplicas How many replicas have to confirm a claim or a result. Not on a cluster.
+     */
+    public record Redis(
+            @DefaultValue("idempotency:") String keyPrefix,
+            @Nullable String connectionFactory,
+            @DefaultValue("0") int waitReplicas) {
+
+        private static final Pattern KEY_PREFIX = Pattern.compile("[A-Za-z0-9:._/-]{1,100}");
+
+        public Redis {
+            require(
+                    KEY_PREFIX.matcher(keyPrefix).matches(),
+                    "redis.key-prefix",
+                    keyPrefix,
+                    "is not 1 to 100 of the characters A-Z a-z 0-9 : . _ / -",
+                    "Set for example payments:idempotency:.");
+            require(
+                    waitReplicas >= 0 && waitReplicas <= 100,
+                    "redis.wait-replicas",
+                    waitReplicas,
+                    "must be between 0 and 100",
+                    "Set 0 to wait for none.");
+        }
+    }
+
+    /**
+     * Settings of the tiered store.
+     *
+     * @param cacheTtl How long Redis keeps the copy of a result at most.
+     */
+    public record Tiered(@DefaultValue("1h") Duration cacheTtl) {
+
+        public Tiered {
+            require(
+                    cacheTtl.compareTo(Duration.ofSeconds(2)) >= 0 && cacheTtl.compareTo(Duration.ofDays(1)) <= 0,
+                    "tiered.cache-ttl",
+                    Durations.print(cacheTtl),
+                    "must be between 2s and 24h",
+                    "Set for example 1h; the database has the results for the whole retention.");
         }
     }
 

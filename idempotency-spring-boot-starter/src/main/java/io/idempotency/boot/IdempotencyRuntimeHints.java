@@ -11,6 +11,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("io/idempotency/jdbc/*.sql")
+                .registerPattern("io/idempotency/redis/*.lua")
                 .registerResourceBundle("io.idempotency.spring.web.messages");
     }
 }

@@ -6,6 +6,7 @@ import io.idempotency.boot.IdempotencyProperties.Isolation;
 import io.idempotency.jdbc.JdbcIdempotencyStore;
 import io.idempotency.jdbc.SpringBusinessTransactions;
 import io.idempotency.spi.IdempotencyStore;
+import io.idempotency.support.TieredIdempotencyStore;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Optional;
@@ -41,7 +42,7 @@ final class JdbcExactlyOnce implements ExactlyOnce {
             @Nullable Class<?> targetClass,
             @Nullable Isolation isolation,
             @Nullable Duration timeout) {
-        if (!(store instanceof JdbcIdempotencyStore jdbc)) {
+        if (!(arbiter() instanceof JdbcIdempotencyStore jdbc)) {
             return new Impossible("the store " + store.name() + " has no part in the application's transactions");
         }
         TransactionAttribute declared = method == null ? null : attributes.getTransactionAttribute(method, targetClass);
@@ -59,6 +60,11 @@ final class JdbcExactlyOnce implements ExactlyOnce {
                 .<Answer>map(Impossible::new)
                 .orElseGet(() -> new Possible(new SpringBusinessTransactions(
                         manager, new OperationAttribute(declared, isolation, timeout), jdbc)));
+    }
+
+    /** The store that decides. */
+    private IdempotencyStore arbiter() {
+        return store instanceof TieredIdempotencyStore tiered ? tiered.database() : store;
     }
 
     /** What the method says, and where it says nothing, what is configured. */

@@ -27,7 +27,9 @@ final class OnIdempotencyStoreCondition extends SpringBootCondition {
             Store store = Binder.get(context.getEnvironment())
                     .bind("idempotency.store", Store.class)
                     .orElse(Store.AUTO);
-            boolean match = store == wanted || store == Store.AUTO && wanted != Store.IN_MEMORY;
+            boolean match = store == wanted
+                    || store == Store.AUTO
+                            && StoreModules.in(context.getClassLoader()).isOnly(wanted);
             return new ConditionOutcome(match, message.because("idempotency.store is " + store));
         } catch (BindException e) {
             return ConditionOutcome.noMatch(message.because("idempotency.store cannot be read"));

@@ -12,6 +12,7 @@ import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.web.servlet.context.AnnotationConfigServletWebApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -28,6 +29,7 @@ class AotTests {
     void everyBeanIsGenerated() {
         AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
         context.register(Application.class);
+        TestPropertyValues.of("idempotency.store=jdbc").applyTo(context);
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
         DefaultGenerationContext generation =
                 new DefaultGenerationContext(new ClassNameGenerator(ClassName.get(Application.class)), files);
@@ -41,6 +43,8 @@ class AotTests {
                 .anyMatch(name -> name.contains("IdempotencyWebAutoConfiguration__BeanDefinitions"))
                 .anyMatch(name -> name.contains("IdempotencyPurgeAutoConfiguration__BeanDefinitions"));
         assertThat(RuntimeHintsPredicates.resource().forResource("io/idempotency/jdbc/schema-h2.sql"))
+                .accepts(generation.getRuntimeHints());
+        assertThat(RuntimeHintsPredicates.resource().forResource("io/idempotency/redis/claim.lua"))
                 .accepts(generation.getRuntimeHints());
         assertThat(RuntimeHintsPredicates.reflection().onType(IdempotencyProperties.Operation.class))
                 .accepts(generation.getRuntimeHints());

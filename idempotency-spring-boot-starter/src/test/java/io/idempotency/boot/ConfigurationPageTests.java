@@ -24,6 +24,8 @@ class ConfigurationPageTests {
             "## One operation", "idempotency.operations.<name>.",
             "## web", "idempotency.",
             "## jdbc", "idempotency.",
+            "## redis", "idempotency.",
+            "## tiered", "idempotency.",
             "## purge", "idempotency.");
 
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");

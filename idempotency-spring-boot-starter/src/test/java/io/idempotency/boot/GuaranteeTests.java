@@ -59,6 +59,7 @@ class GuaranteeTests {
                     IdempotencyInMemoryAutoConfiguration.class,
                     IdempotencyJdbcAutoConfiguration.class,
                     IdempotencyWebAutoConfiguration.class))
+            .withPropertyValues("idempotency.store=jdbc")
             .withUserConfiguration(Mvc.class)
             .withBean(Controller.class);
 

@@ -45,7 +45,8 @@ class IdempotencyJdbcAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(
                     IdempotencyAutoConfiguration.class,
                     IdempotencyInMemoryAutoConfiguration.class,
-                    IdempotencyJdbcAutoConfiguration.class));
+                    IdempotencyJdbcAutoConfiguration.class))
+            .withClassLoader(new FilteredClassLoader("io.idempotency.redis"));
 
     private final ApplicationContextRunner runner =
             withoutDataSource.withBean("dataSource", DataSource.class, TestDataSources::h2);
@@ -112,7 +113,7 @@ class IdempotencyJdbcAutoConfigurationTests {
         @Test
         void needsItsModule() {
             ApplicationContextRunner withoutModule =
-                    runner.withClassLoader(new FilteredClassLoader(JdbcIdempotencyStore.class));
+                    runner.withClassLoader(new FilteredClassLoader("io.idempotency.jdbc", "io.idempotency.redis"));
 
             withoutModule.run(
                     context -> assertThat(StartupFailures.analysisOf(context).getDescription())
@@ -265,8 +266,8 @@ class IdempotencyJdbcAutoConfigurationTests {
         // With Spring Boot 4 these are jars of their own.
         @Test
         void isOnlyMadeOnDemandWithoutSpringBootsKnowledgeOfDatabases() {
-            inAFile.withClassLoader(
-                            new FilteredClassLoader("org.springframework.boot.sql", "org.springframework.boot.jdbc"))
+            inAFile.withClassLoader(new FilteredClassLoader(
+                            "org.springframework.boot.sql", "org.springframework.boot.jdbc", "io.idempotency.redis"))
                     .withPropertyValues("idempotency.jdbc.initialize-schema=always")
                     .run(context -> assertThat(context).hasNotFailed().hasSingleBean(JdbcIdempotencyStore.class));
         }

@@ -69,6 +69,8 @@ class IdempotencyMetricsAutoConfigurationTests {
         listener.onCompletionFailed("greet", ID, new IllegalStateException());
         listener.onConflict("greet", ID);
         listener.onWorkOutsideTransaction("greet", "REQUIRES_NEW in Audit.log");
+        listener.onTierAsked("hit");
+        listener.onTierAsked("hit");
         listener.onPurged(42);
 
         assertThat(registry.getMeters())
@@ -79,7 +81,13 @@ class IdempotencyMetricsAutoConfigurationTests {
                         "idempotency.complete.failed",
                         "idempotency.unique.conflicts",
                         "idempotency.outside.transaction",
+                        "idempotency.tier",
                         "idempotency.purged");
+        assertThat(registry.get("idempotency.tier")
+                        .tag("result", "hit")
+                        .counter()
+                        .count())
+                .isEqualTo(2);
         assertThat(registry.get("idempotency.takeovers")
                         .tag("operation", "greet")
                         .counter()

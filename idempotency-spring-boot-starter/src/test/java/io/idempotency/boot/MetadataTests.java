@@ -30,9 +30,16 @@ class MetadataTests {
                                 names("idempotency", IdempotencyProperties.class),
                                 names("idempotency.web", IdempotencyProperties.Web.class),
                                 names("idempotency.jdbc", IdempotencyProperties.Jdbc.class),
+                                names("idempotency.redis", IdempotencyProperties.Redis.class),
+                                names("idempotency.tiered", IdempotencyProperties.Tiered.class),
                                 names("idempotency.purge", IdempotencyProperties.Purge.class))
                         .flatMap(Set::stream)
-                        .filter(name -> !Set.of("idempotency.web", "idempotency.jdbc", "idempotency.purge")
+                        .filter(name -> !Set.of(
+                                        "idempotency.web",
+                                        "idempotency.jdbc",
+                                        "idempotency.redis",
+                                        "idempotency.tiered",
+                                        "idempotency.purge")
                                 .contains(name))
                         .collect(Collectors.toCollection(TreeSet::new)));
     }

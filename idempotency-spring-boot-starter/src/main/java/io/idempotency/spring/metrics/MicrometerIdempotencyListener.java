@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *   <li>{@code idempotency.complete.failed} by operation: results that could not be stored
  *   <li>{@code idempotency.unique.conflicts} by operation: other attempts found when a key was recorded
  *   <li>{@code idempotency.outside.transaction} by operation: work outside the transaction of its operation
+ *   <li>{@code idempotency.tier} by result: whether the cache of a tiered store was asked and what it knew
  *   <li>{@code idempotency.purged}: expired records that were removed
  * </ul>
  *
@@ -27,6 +28,7 @@ public final class MicrometerIdempotencyListener implements IdempotencyListener 
 
     private final MeterRegistry registry;
     private final Map<String, Map<String, Counter>> requests = new ConcurrentHashMap<>();
+    private final Map<String, Counter> tier = new ConcurrentHashMap<>();
     private final Counter purged;
 
     public MicrometerIdempotencyListener(MeterRegistry registry) {
@@ -72,6 +74,17 @@ public final class MicrometerIdempotencyListener implements IdempotencyListener 
     @Override
     public void onWorkOutsideTransaction(String operation, String what) {
         count("idempotency.outside.transaction", "Work outside the transaction of its operation", operation);
+    }
+
+    @Override
+    public void onTierAsked(String result) {
+        tier.computeIfAbsent(
+                        result,
+                        answer -> Counter.builder("idempotency.tier")
+                                .description("Claims by what the cache before the database did for them")
+                                .tag("result", answer)
+                                .register(registry))
+                .increment();
     }
 
     @Override
