@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Runs the jars of the reactor on the Spring Boot of the module that it is run in. */
 @SpringBootTest(
         webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-        properties = "spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1")
+        properties = {"spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1", "idempotency.store=jdbc"})
 class BootMatrixIT {
 
     private final HttpClient http = HttpClient.newHttpClient();

@@ -93,6 +93,19 @@ class PaymentsApplicationTests {
         client.get().uri("/payments/0").exchange().expectStatus().isNotFound();
     }
 
+    // Redis is on the class path, and none is running.
+    @Test
+    void isHealthy() {
+        client.get()
+                .uri("/actuator/health")
+                .exchange()
+                .expectStatus()
+                .isOk()
+                .expectBody()
+                .jsonPath("$.status")
+                .isEqualTo("UP");
+    }
+
     private RestTestClient.ResponseSpec pay(int amount) {
         return client.post()
                 .uri("/payments")
