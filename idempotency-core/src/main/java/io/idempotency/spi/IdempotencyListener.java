@@ -43,4 +43,11 @@ public interface IdempotencyListener {
 
     /** Expired records were removed from the store. Called on the thread of the purge. */
     default void onPurged(int records) {}
+
+    /**
+     * A run of the purge has ended.
+     *
+     * @param lag for how long the record has been expired that still waits the longest; after runs that failed, at least so long
+     */
+    default void onPurgeRun(Duration lag) {}
 }

@@ -38,7 +38,7 @@ interface Dialect {
     }
 
     /** What makes a table unusable although the statements of the store work on it. */
-    default Optional<String> flawOfTable(Session session) throws SQLException {
+    default Optional<String> flawOfTable(Session session, TableName of) throws SQLException {
         return Optional.empty();
     }
 
@@ -94,8 +94,15 @@ interface Dialect {
     /** Anything that nobody has locked → absent. */
     boolean remove(Session session, RecordId id) throws SQLException;
 
-    /** Removes expired rows that nobody has locked. */
-    Purged purge(Session session, int batchSize) throws SQLException;
+    /**
+     * Removes expired rows that nobody has locked.
+     *
+     * @param archive where they go
+     */
+    Purged purge(Session session, int batchSize, @Nullable TableName archive) throws SQLException;
+
+    /** For how long the row has been expired that waits for the purge the longest. */
+    Duration purgeLag(Session session) throws SQLException;
 
     /** Waits until the transaction of the lease has ended, for the time limit at most, and tells how. */
     CommitProbe probe(Session session, Lease lease, Duration timeout) throws SQLException;

@@ -13,6 +13,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -81,6 +84,17 @@ final class H2Dialect implements Dialect {
             for update skip locked
             """;
 
+    private static final String ARCHIVE_ALL = """
+            insert into %1$s (id, %2$s, archived_at, archived_on)
+            select id, %2$s, cast(? as bigint), cast(? as date) from %3$s where id = any(?)
+            """;
+
+    private static final String PURGE_LAG = """
+            select %3$s - min(expires_at) from %1$s
+            where expires_at <= %3$s and record_version = 1
+                and (state = 'D' or lease_until is null or lease_until <= %3$s)
+            """;
+
     private static final String DELETE_ALL = "delete from %1$s where id = any(?)";
 
     // The path of a database in memory is null.
@@ -100,6 +114,8 @@ final class H2Dialect implements Dialect {
     private final String delete;
     private final String lockExpired;
     private final String deleteAll;
+    private final String purgeLag;
+    private final TableName table;
 
     H2Dialect(String version, TableName table) {
         this.name = "H2 " + version;
@@ -111,6 +127,8 @@ final class H2Dialect implements Dialect {
         this.delete = DELETE.formatted(table.text());
         this.lockExpired = LOCK_EXPIRED.formatted(table.text());
         this.deleteAll = DELETE_ALL.formatted(table.text());
+        this.purgeLag = PURGE_LAG.formatted(table.text(), Row.COLUMNS, CLOCK);
+        this.table = table;
     }
 
     @Override
@@ -305,7 +323,7 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public Purged purge(Session session, int batchSize) throws SQLException {
+    public Purged purge(Session session, int batchSize, @Nullable TableName archive) throws SQLException {
         return session.inTransaction(own -> {
             List<byte[]> ids = new ArrayList<>();
             List<Unresolved> unresolved = new ArrayList<>();
@@ -326,6 +344,9 @@ final class H2Dialect implements Dialect {
                 }
             }
             if (!ids.isEmpty()) {
+                if (archive != null) {
+                    archive(own, ids, archive, now);
+                }
                 try (PreparedStatement statement = own.prepare(deleteAll)) {
                     statement.setObject(1, ids.toArray());
                     statement.executeUpdate();
@@ -333,6 +354,21 @@ final class H2Dialect implements Dialect {
             }
             return new Purged(ids.size(), unresolved);
         });
+    }
+
+    private void archive(Session session, List<byte[]> ids, TableName archive, long now) throws SQLException {
+        String sql = ARCHIVE_ALL.formatted(archive.text(), Row.COLUMNS, table.text());
+        try (PreparedStatement statement = session.prepare(sql)) {
+            statement.setLong(1, now);
+            statement.setObject(2, LocalDate.ofInstant(Instant.ofEpochMilli(now), ZoneOffset.UTC));
+            statement.setObject(3, ids.toArray());
+            statement.executeUpdate();
+        }
+    }
+
+    @Override
+    public Duration purgeLag(Session session) throws SQLException {
+        return Row.millis(session, purgeLag);
     }
 
     private static long now(Session session) throws SQLException {

@@ -92,10 +92,23 @@ abstract class InnoDbDialect implements Dialect {
             for update skip locked
             """;
 
-    private static final String DELETE_ALL = "delete from %1$s where id in (?%4$s)";
+    // Where most of the ids are named, a scan of the table would be chosen, which waits for every row that somebody has
+    // locked.
+    private static final String DELETE_ALL = "delete r from %1$s as r force index (primary) where r.id in (?%2$s)";
 
-    /** How many ids one DELETE names. */
-    private static final int DELETED_AT_ONCE = 500;
+    private static final String ARCHIVE_ALL = """
+            insert into %1$s (id, %2$s, archived_at, archived_on)
+            select id, %2$s, %3$s, utc_date() from %4$s force index (primary) where id in (?%5$s)
+            """;
+
+    private static final String PURGE_LAG = """
+            select %3$s - min(expires_at) from %1$s
+            where expires_at <= %3$s and record_version = 1
+                and (state = 'D' or lease_until is null or lease_until <= %3$s)
+            """;
+
+    /** How many ids one statement names. */
+    private static final int NAMED_AT_ONCE = 500;
 
     private static final String ENGINE = """
             select engine from information_schema.tables
@@ -113,6 +126,7 @@ abstract class InnoDbDialect implements Dialect {
     private final String readForShare;
     private final String overwrite;
     private final String lockExpired;
+    private final String purgeLag;
 
     /** Without a limit on the wait for a lock. */
     final String insert;
@@ -134,6 +148,7 @@ abstract class InnoDbDialect implements Dialect {
         this.readForShare = sql(READ).strip() + " " + forShareSkipLocked;
         this.overwrite = sql(OVERWRITE);
         this.lockExpired = sql(LOCK_EXPIRED);
+        this.purgeLag = sql(PURGE_LAG);
         this.insert = sql(INSERT);
         this.complete = sql(COMPLETE);
         this.completeInTransaction = sql(COMPLETE_IN_TRANSACTION);
@@ -320,12 +335,12 @@ abstract class InnoDbDialect implements Dialect {
     }
 
     @Override
-    public Purged purge(Session session, int batchSize) throws SQLException {
+    public Purged purge(Session session, int batchSize, @Nullable TableName archive) throws SQLException {
         return session.readCommitted(
-                own -> own.inTransaction(transaction -> purgeInTransaction(transaction, batchSize)));
+                own -> own.inTransaction(transaction -> purgeInTransaction(transaction, batchSize, archive)));
     }
 
-    private Purged purgeInTransaction(Session session, int batchSize) throws SQLException {
+    private Purged purgeInTransaction(Session session, int batchSize, @Nullable TableName archive) throws SQLException {
         List<byte[]> ids = new ArrayList<>();
         List<Unresolved> unresolved = new ArrayList<>();
         try (PreparedStatement statement = session.prepare(lockExpired)) {
@@ -340,14 +355,21 @@ abstract class InnoDbDialect implements Dialect {
                 }
             }
         }
-        for (int first = 0; first < ids.size(); first += DELETED_AT_ONCE) {
-            delete(session, ids.subList(first, Math.min(ids.size(), first + DELETED_AT_ONCE)));
+        for (int first = 0; first < ids.size(); first += NAMED_AT_ONCE) {
+            List<byte[]> named = ids.subList(first, Math.min(ids.size(), first + NAMED_AT_ONCE));
+            String further = ", ?".repeat(named.size() - 1);
+            if (archive != null) {
+                execute(
+                        session,
+                        ARCHIVE_ALL.formatted(archive.text(), Row.COLUMNS, CLOCK, table.text(), further),
+                        named);
+            }
+            execute(session, DELETE_ALL.formatted(table.text(), further), named);
         }
         return new Purged(ids.size(), unresolved);
     }
 
-    private void delete(Session session, List<byte[]> ids) throws SQLException {
-        String sql = DELETE_ALL.formatted(table.text(), null, null, ", ?".repeat(ids.size() - 1));
+    private static void execute(Session session, String sql, List<byte[]> ids) throws SQLException {
         try (PreparedStatement statement = session.prepare(sql)) {
             int index = 1;
             for (byte[] id : ids) {
@@ -355,6 +377,11 @@ abstract class InnoDbDialect implements Dialect {
             }
             statement.executeUpdate();
         }
+    }
+
+    @Override
+    public Duration purgeLag(Session session) throws SQLException {
+        return Row.millis(session, purgeLag);
     }
 
     // Every transaction that claims a key holds a row, and a locking read bumps into it, committed or not. Waiting
@@ -386,10 +413,10 @@ abstract class InnoDbDialect implements Dialect {
     }
 
     @Override
-    public Optional<String> flawOfTable(Session session) throws SQLException {
+    public Optional<String> flawOfTable(Session session, TableName of) throws SQLException {
         try (PreparedStatement statement = session.prepare(ENGINE)) {
-            statement.setString(1, table.schema());
-            statement.setString(2, table.simpleName());
+            statement.setString(1, of.schema());
+            statement.setString(2, of.simpleName());
             try (ResultSet rows = statement.executeQuery()) {
                 String engine = rows.next() ? rows.getString(1) : null;
                 return engine == null || engine.equalsIgnoreCase("InnoDB")

@@ -57,6 +57,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
     private final DataSource dataSource;
     private final Connections connections;
     private final TableName table;
+    private final @Nullable TableName archive;
     private final ClaimMode claimMode;
     private final Set<String> warnedOperations = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Database database;
@@ -65,6 +66,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
         this.dataSource = builder.dataSource;
         this.connections = new Connections(builder.dataSource, builder.queryTimeout);
         this.table = builder.tableName;
+        this.archive = builder.archiveTableName;
         this.claimMode = builder.claimMode;
     }
 
@@ -78,9 +80,9 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
         return dataSource;
     }
 
-    /** What concerns its table: creating it, and checks to be made at start. */
+    /** What concerns its tables: creating them, and checks to be made at start. */
     public JdbcSchema schema() {
-        return new JdbcSchema(this, table);
+        return new JdbcSchema(this, table, archive);
     }
 
     /**
@@ -229,7 +231,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
 
     @Override
     public int purgeExpired(int batchSize) {
-        Purged purged = own("The purge", (dialect, session) -> dialect.purge(session, batchSize));
+        Purged purged = own("The purge", (dialect, session) -> dialect.purge(session, batchSize, archive));
         for (Unresolved unresolved : purged.unresolved()) {
             log.warn(
                     "Record {} of operation {} has expired and was removed; it was AT_MOST_ONCE, and nobody has found out whether"
@@ -238,6 +240,11 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
                     unresolved.operation());
         }
         return purged.count();
+    }
+
+    @Override
+    public Duration purgeLag() {
+        return own("Measuring the lag of the purge", Dialect::purgeLag);
     }
 
     @Override
@@ -407,6 +414,7 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
 
         private final DataSource dataSource;
         private TableName tableName = new TableName(TableName.DEFAULT);
+        private @Nullable TableName archiveTableName;
         private ClaimMode claimMode = ClaimMode.AUTO;
         private Duration queryTimeout = Duration.ofSeconds(5);
 
@@ -421,6 +429,18 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
          */
         public Builder tableName(String name) {
             this.tableName = new TableName(Objects.requireNonNull(name, "tableName"));
+            return this;
+        }
+
+        /**
+         * The table to which the purge moves expired records, in the same transaction; without one it removes them. In the same
+         * database; may be qualified with a schema.
+         *
+         * @throws IllegalArgumentException if it is not a plain identifier or two with a dot between
+         */
+        public Builder archiveTableName(String name) {
+            this.archiveTableName =
+                    new TableName(Objects.requireNonNull(name, "archiveTableName"), TableName.Use.ARCHIVE);
             return this;
         }
 

@@ -130,6 +130,15 @@ final class PostgreSqlDialect implements Dialect {
             delete from %1$s as r using free where r.id = free.id
             """;
 
+    private static final String PURGE_LAG = """
+            with clock as materialized (
+                select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
+            )
+            select (select now_ms from clock) - min(expires_at) from %1$s
+            where expires_at <= (select now_ms from clock) and record_version = 1
+                and (state = 'D' or lease_until is null or lease_until <= (select now_ms from clock))
+            """;
+
     // The scalar subquery, not clock_timestamp() itself, lets the index on expires_at be used; an array of row
     // addresses is
     // some twenty times faster than a join.
@@ -144,12 +153,23 @@ final class PostgreSqlDialect implements Dialect {
                     order by expires_at
                     limit ?
                     for update skip locked))
-                returning id, operation, state, guarantee
-            )
+                returning id, operation, state, guarantee%2$s
+            )%3$s
             select counted.number, removed.id, removed.operation
             from (select count(*) as number from removed) as counted
                 left join removed on removed.state = 'P' and removed.guarantee = 'M'
             """;
+
+    private static final String ARCHIVED = """
+            , archived as (
+                insert into %1$s (id, %2$s, archived_at, archived_on)
+                select id, %2$s, now_ms, (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date
+                from removed, clock
+            )""";
+
+    /** What {@link #PURGE} returns of a row for the archive alone. */
+    private static final String FURTHER_COLUMNS = """
+            , record_version, owner, token, fingerprint, created_at, completed_at, lease_until, expires_at, result""";
 
     private static final String LOCK_AND_READ = """
             select pg_try_advisory_xact_lock(?);
@@ -214,7 +234,8 @@ final class PostgreSqlDialect implements Dialect {
     private final String release;
     private final String removePlaceholder;
     private final String remove;
-    private final String purge;
+    private final String purgeLag;
+    private final TableName table;
     private final String lockAndRead;
     private final String readUnlessSerializable;
     private final String lockAndInsert;
@@ -231,7 +252,8 @@ final class PostgreSqlDialect implements Dialect {
         this.release = RELEASE.formatted(table.text());
         this.removePlaceholder = REMOVE_PLACEHOLDER.formatted(table.text());
         this.remove = REMOVE.formatted(table.text());
-        this.purge = PURGE.formatted(table.text());
+        this.purgeLag = PURGE_LAG.formatted(table.text());
+        this.table = table;
         this.lockAndRead = LOCK_AND_READ.formatted(table.text(), Row.COLUMNS);
         this.readUnlessSerializable = READ_UNLESS_SERIALIZABLE.formatted(table.text(), Row.COLUMNS);
         this.lockAndInsert = LOCK_AND_INSERT.formatted(table.text());
@@ -378,7 +400,10 @@ final class PostgreSqlDialect implements Dialect {
     }
 
     @Override
-    public Purged purge(Session session, int batchSize) throws SQLException {
+    public Purged purge(Session session, int batchSize, @Nullable TableName archive) throws SQLException {
+        String purge = archive == null
+                ? PURGE.formatted(table.text(), "", "")
+                : PURGE.formatted(table.text(), FURTHER_COLUMNS, ARCHIVED.formatted(archive.text(), Row.COLUMNS));
         return session.readCommitted(readCommitted -> {
             try (PreparedStatement statement = readCommitted.prepare(purge)) {
                 statement.setInt(1, batchSize);
@@ -396,6 +421,11 @@ final class PostgreSqlDialect implements Dialect {
                 }
             }
         });
+    }
+
+    @Override
+    public Duration purgeLag(Session session) throws SQLException {
+        return Row.millis(session, purgeLag);
     }
 
     // Whoever holds the lock when we get it, the transaction that we ask about has ended by then: the lock need not be

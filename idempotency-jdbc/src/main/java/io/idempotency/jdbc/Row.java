@@ -9,6 +9,7 @@ import io.idempotency.spi.Lease;
 import io.idempotency.spi.Owner;
 import io.idempotency.spi.RecordId;
 import io.idempotency.spi.StoredResult;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -100,6 +101,15 @@ final class Row {
                         result,
                         unreadable),
                 formatKnown);
+    }
+
+    /** The one number that a query answers; zero for null. */
+    static Duration millis(Session session, String query) throws SQLException {
+        try (PreparedStatement statement = session.prepare(query);
+                ResultSet rows = statement.executeQuery()) {
+            rows.next();
+            return Duration.ofMillis(rows.getLong(1));
+        }
     }
 
     private static @Nullable Long nullableLong(ResultSet rows, int index) throws SQLException {

@@ -4,9 +4,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The name of the table, checked once: nothing else of the configuration becomes part of a statement. */
-record TableName(String text) {
+record TableName(String text, Use use) {
 
     static final String DEFAULT = "idempotency_record";
+
+    static final String DEFAULT_ARCHIVE = "idempotency_archive";
 
     private static final int MAXIMUM_LENGTH = 128;
 
@@ -15,18 +17,20 @@ record TableName(String text) {
 
     private static final Pattern FORM = Pattern.compile("[A-Za-z_][A-Za-z0-9_$]*(\\.[A-Za-z_][A-Za-z0-9_$]*)?");
 
-    private static final Pattern IN_SCRIPT = Pattern.compile("\\b" + DEFAULT + "(\\w*)");
+    TableName(String text) {
+        this(text, Use.RECORDS);
+    }
 
     TableName {
         if (text.length() > MAXIMUM_LENGTH || !FORM.matcher(text).matches()) {
             throw new IllegalArgumentException(
-                    "idempotency.jdbc.table-name is not the name of a table: letters, digits, _ and $, at most one dot between"
+                    use.property + " is not the name of a table: letters, digits, _ and $, at most one dot between"
                             + " schema and table, at most " + MAXIMUM_LENGTH + " characters");
         }
         for (String part : text.split("\\.", -1)) {
             if (part.length() > MAXIMUM_PART) {
-                throw new IllegalArgumentException("idempotency.jdbc.table-name: " + part + " is longer than "
-                        + MAXIMUM_PART + " characters, which not every database keeps");
+                throw new IllegalArgumentException(use.property + ": " + part + " is longer than " + MAXIMUM_PART
+                        + " characters, which not every database keeps");
             }
         }
     }
@@ -44,7 +48,7 @@ record TableName(String text) {
 
     /** A shipped script with this table in place of the default one; constraint and index get names to match. */
     String inScript(String script) {
-        return IN_SCRIPT.matcher(script).replaceAll(found -> {
+        return use.inScript.matcher(script).replaceAll(found -> {
             String suffix = found.group(1);
             if (suffix.isEmpty()) {
                 return text.replace("$", "\\$");
@@ -53,5 +57,19 @@ record TableName(String text) {
             int room = Math.min(simpleName.length(), MAXIMUM_PART - suffix.length());
             return (simpleName.substring(0, room) + suffix).replace("$", "\\$");
         });
+    }
+
+    /** What a table is for. */
+    enum Use {
+        RECORDS("idempotency.jdbc.table-name", DEFAULT),
+        ARCHIVE("idempotency.jdbc.archive.table-name", DEFAULT_ARCHIVE);
+
+        private final String property;
+        private final Pattern inScript;
+
+        Use(String property, String defaultName) {
+            this.property = property;
+            this.inScript = Pattern.compile("\\b" + defaultName + "(\\w*)");
+        }
     }
 }

@@ -15,23 +15,17 @@ import io.idempotency.spi.RecordId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The connections of a pool come back as they were. */
 class ConnectionTests {
 
     // Case 43
     @ParameterizedTest
-    @CsvSource({
-        "H2, true, TRANSACTION_READ_COMMITTED",
-        "H2, false, TRANSACTION_READ_COMMITTED",
-        "H2, false, TRANSACTION_SERIALIZABLE",
-        "PostgreSQL, true, TRANSACTION_READ_COMMITTED",
-        "PostgreSQL, false, TRANSACTION_READ_COMMITTED",
-        "PostgreSQL, true, TRANSACTION_REPEATABLE_READ",
-        "PostgreSQL, false, TRANSACTION_SERIALIZABLE"
-    })
+    @MethodSource("pools")
     void everyMethodWorksOnAnyPoolAndGivesConnectionsBackUnchanged(String product, boolean autoCommit, String isolation)
             throws SQLException {
         try (TestDatabase database = TestDatabase.of(product)) {
@@ -72,6 +66,17 @@ class ConnectionTests {
         }
     }
 
+    private static List<Arguments> pools() {
+        return TestDatabase.products().stream()
+                .flatMap(product -> Stream.of(
+                        Arguments.of(product, true, "TRANSACTION_READ_COMMITTED"),
+                        Arguments.of(product, false, "TRANSACTION_READ_COMMITTED"),
+                        Arguments.of(product, true, "TRANSACTION_READ_UNCOMMITTED"),
+                        Arguments.of(product, true, "TRANSACTION_REPEATABLE_READ"),
+                        Arguments.of(product, false, "TRANSACTION_SERIALIZABLE")))
+                .toList();
+    }
+
     private static List<State> states(HikariDataSource pool) throws SQLException {
         try (Connection one = pool.getConnection();
                 Connection other = pool.getConnection()) {
@@ -88,14 +93,19 @@ class ConnectionTests {
             int queryTimeout) {
 
         static State of(Connection connection) throws SQLException {
-            boolean h2 = connection.getMetaData().getDatabaseProductName().equals("H2");
+            String lockTimeout =
+                    switch (connection.getMetaData().getDatabaseProductName()) {
+                        case "H2" -> "call lock_timeout()";
+                        case "PostgreSQL" -> "select 0";
+                        default -> "select @@innodb_lock_wait_timeout";
+                    };
             try (var statement = connection.createStatement()) {
                 return new State(
                         connection.getAutoCommit(),
                         connection.isReadOnly(),
                         connection.getTransactionIsolation(),
                         connection.getNetworkTimeout(),
-                        h2 ? TestDatabase.number(connection, "call lock_timeout()") : 0,
+                        TestDatabase.number(connection, lockTimeout),
                         statement.getQueryTimeout());
             }
         }

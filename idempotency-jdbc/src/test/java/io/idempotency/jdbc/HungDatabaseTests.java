@@ -79,9 +79,9 @@ class HungDatabaseTests {
     // own.
     @Test
     void silentNetworkFailsClosedInTime() throws Exception {
-        try (SilentProxy proxy = new SilentProxy(database.url());
+        try (TcpProxy proxy = new TcpProxy(database.url());
                 HikariDataSource pool = database.pool(config -> {
-                    config.setJdbcUrl(proxy.url());
+                    config.setJdbcUrl(proxy.url() + "&cancelSignalTimeout=1");
                     config.setMaximumPoolSize(2);
                     config.setConnectionTimeout(2000);
                 })) {

@@ -23,6 +23,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -33,7 +34,7 @@ class SqlFailuresTests {
 
     // Case 47: the driver's texts and exception classes are of no use here, and the store does not miss them.
     @ParameterizedTest
-    @ValueSource(strings = {"H2", "PostgreSQL"})
+    @MethodSource("io.idempotency.jdbc.TestDatabase#products")
     void duplicateIsRecognisedWithoutTextAndClass(String product) {
         try (TestDatabase database = TestDatabase.of(product)) {
             DataSource mute = new Wires(database.pool()) {
@@ -66,7 +67,7 @@ class SqlFailuresTests {
 
     // Cases 47 and 54: what does not fit is an error, neither cut off nor taken for a duplicate.
     @ParameterizedTest
-    @CsvSource({"H2, JOINED", "H2, SEPARATE", "PostgreSQL, JOINED", "PostgreSQL, SEPARATE"})
+    @MethodSource("io.idempotency.jdbc.TestDatabase#productsAndModes")
     void otherViolationsSurfaceAsErrors(String product, ClaimMode mode) {
         try (TestDatabase database = TestDatabase.of(product)) {
             JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(database.pool())
@@ -92,7 +93,7 @@ class SqlFailuresTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"H2", "PostgreSQL"})
+    @MethodSource("io.idempotency.jdbc.TestDatabase#products")
     void missingTableIsAnErrorAndNotAnAnswer(String product) {
         try (TestDatabase database = TestDatabase.of(product)) {
             JdbcIdempotencyStore store =
@@ -112,6 +113,7 @@ class SqlFailuresTests {
         "HY000, 1020",
         "HY000, 1205",
         "HYT00, 50200",
+        "HY000, 3572",
     })
     void conflictsInATransactionAreToldApart(String state, int code) {
         assertThat(SqlFailures.inTransaction("task", new SQLException("", state, code)))

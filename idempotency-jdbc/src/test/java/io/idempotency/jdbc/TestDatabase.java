@@ -2,12 +2,14 @@ package io.idempotency.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.idempotency.spi.RecordId;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.UUID;
@@ -39,6 +41,11 @@ final class TestDatabase implements AutoCloseable {
 
     static TestDatabase postgreSql() {
         return new TestDatabase(PostgresServer.get().newDatabase());
+    }
+
+    /** On an empty database. */
+    static TestDatabase at(String url) {
+        return new TestDatabase(url);
     }
 
     /** What tests of every database run on in this module. */
@@ -133,6 +140,33 @@ final class TestDatabase implements AutoCloseable {
             rows.next();
             return rows.getLong(1);
         }
+    }
+
+    /** Adds rows that expired at the times 1, 2, 3 … */
+    void addExpired(int count) {
+        String columns =
+                "insert into idempotency_record (id, record_version, operation, state, guarantee, owner, token,"
+                        + " fingerprint, created_at, completed_at, lease_until, expires_at, result) ";
+        if (isH2()) {
+            execute(columns + "select cast(X'" + "00".repeat(24) + "' || cast(x as binary(8)) as binary(32)),"
+                    + " 1, 'purged', 'D', 'L', random_uuid(), 1, null, 1, 1, null, x, X'00' from system_range(1, "
+                    + count
+                    + ")");
+        } else if (isPostgreSql()) {
+            execute(columns + "select decode(lpad(to_hex(x), 64, '0'), 'hex'),"
+                    + " 1, 'purged', 'D', 'L', gen_random_uuid(), 1, null, 1, 1, null, x, '\\x00'"
+                    + " from generate_series(1, " + count + ") as x");
+        } else {
+            execute(columns + "select unhex(lpad(hex(seq), 64, '0')),"
+                    + " 1, 'purged', 'D', 'L', unhex(md5(seq)), 1, null, 1, 1, null, seq, X'00' from seq_1_to_"
+                    + count);
+        }
+    }
+
+    /** How this database writes the bytes of an id. */
+    String literal(RecordId id) {
+        String hex = HexFormat.of().formatHex(id.bytes());
+        return isPostgreSql() ? "'\\x" + hex + "'" : "X'" + hex + "'";
     }
 
     long businessRows(String text) {

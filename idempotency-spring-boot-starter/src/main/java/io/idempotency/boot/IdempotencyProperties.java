@@ -276,6 +276,7 @@ public record IdempotencyProperties(
      * @param queryTimeout How long one statement of the store may take.
      * @param dataSource Name of the DataSource bean that holds the table. By default the only or the primary one.
      * @param transactionManager Name of the transaction manager bean for methods that name none. By default the only or the primary one.
+     * @param archive Where expired records go.
      */
     public record Jdbc(
             @DefaultValue("idempotency_record") String tableName,
@@ -283,7 +284,8 @@ public record IdempotencyProperties(
             @DefaultValue("auto") ClaimMode claimMode,
             @DefaultValue("5s") Duration queryTimeout,
             @Nullable String dataSource,
-            @Nullable String transactionManager) {
+            @Nullable String transactionManager,
+            @DefaultValue Archive archive) {
 
         public Jdbc {
             require(
@@ -295,6 +297,16 @@ public record IdempotencyProperties(
                     "must be whole seconds, 1s to 24h",
                     "JDBC knows no finer timeout; set for example 5s.");
         }
+
+        /**
+         * Where expired records go.
+         *
+         * @param enabled Whether the purge moves expired records to an archive table instead of removing them.
+         * @param tableName Name of the archive table, in the same database, with its schema if needed.
+         */
+        public record Archive(
+                @DefaultValue("false") boolean enabled,
+                @DefaultValue("idempotency_archive") String tableName) {}
 
         /** When the table is created at start. */
         public enum InitializeSchema {

@@ -8,6 +8,7 @@ import io.idempotency.jdbc.JdbcIdempotencyStore;
 import io.idempotency.jdbc.JdbcSchema;
 import io.idempotency.jdbc.UnsupportedDatabaseException;
 import io.idempotency.jdbc.UnusableTableException;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,11 +48,19 @@ final class JdbcStores {
     }
 
     private JdbcIdempotencyStore.Builder builder(DataSource dataSource) {
+        JdbcIdempotencyStore.Builder builder = JdbcIdempotencyStore.builder(dataSource);
+        named("idempotency.jdbc.table-name", properties.tableName(), builder::tableName);
+        if (properties.archive().enabled()) {
+            named("idempotency.jdbc.archive.table-name", properties.archive().tableName(), builder::archiveTableName);
+        }
+        return builder;
+    }
+
+    private static void named(String property, String name, Consumer<String> setting) {
         try {
-            return JdbcIdempotencyStore.builder(dataSource).tableName(properties.tableName());
+            setting.accept(name);
         } catch (IllegalArgumentException e) {
-            throw IdempotencyConfigurationException.ofProperty(
-                    "idempotency.jdbc.table-name", properties.tableName(), "cannot be used", e.getMessage() + ".");
+            throw IdempotencyConfigurationException.ofProperty(property, name, "cannot be used", e.getMessage() + ".");
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,10 @@ final class PurgeJob implements SmartLifecycle {
     private final IdempotencyProperties.Purge settings;
     private final List<IdempotencyListener> listeners;
     private volatile @Nullable ScheduledThreadPoolExecutor executor;
+
+    // Used on the thread of the job alone.
+    private Duration lag = Duration.ZERO;
+    private long lagMeasuredAt = System.nanoTime();
 
     PurgeJob(IdempotencyStore store, IdempotencyProperties.Purge settings, List<IdempotencyListener> listeners) {
         this.store = store;
@@ -88,8 +93,13 @@ final class PurgeJob implements SmartLifecycle {
     private void run(ScheduledThreadPoolExecutor on, PurgeableStore purgeable) {
         try {
             purge(on, purgeable);
+            lag = purgeable.purgeLag();
+            lagMeasuredAt = System.nanoTime();
+            tell(listener -> listener.onPurgeRun(lag));
         } catch (RuntimeException e) {
             log.warn("Expired records could not be removed; the next run tries again", e);
+            Duration sinceThen = Duration.ofNanos(System.nanoTime() - lagMeasuredAt);
+            tell(listener -> listener.onPurgeRun(lag.plus(sinceThen)));
         } finally {
             if (!on.isShutdown()) {
                 scheduleNext(on, purgeable);
@@ -103,15 +113,16 @@ final class PurgeJob implements SmartLifecycle {
             removed = purgeable.purgeExpired(settings.batchSize());
             if (removed > 0) {
                 log.debug("{} expired record(s) removed", removed);
-                tell(removed);
+                int count = removed;
+                tell(listener -> listener.onPurged(count));
             }
         } while (removed >= settings.batchSize() && !on.isShutdown());
     }
 
-    private void tell(int removed) {
+    private void tell(Consumer<IdempotencyListener> event) {
         for (IdempotencyListener listener : listeners) {
             try {
-                listener.onPurged(removed);
+                event.accept(listener);
             } catch (RuntimeException | LinkageError e) {
                 log.warn("An idempotency listener threw; the purge goes on", e);
             }

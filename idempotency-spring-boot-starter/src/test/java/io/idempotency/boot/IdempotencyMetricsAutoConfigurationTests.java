@@ -72,6 +72,7 @@ class IdempotencyMetricsAutoConfigurationTests {
         listener.onTierAsked("hit");
         listener.onTierAsked("hit");
         listener.onPurged(42);
+        listener.onPurgeRun(java.time.Duration.ofSeconds(90));
 
         assertThat(registry.getMeters())
                 .extracting(meter -> meter.getId().getName())
@@ -82,12 +83,15 @@ class IdempotencyMetricsAutoConfigurationTests {
                         "idempotency.unique.conflicts",
                         "idempotency.outside.transaction",
                         "idempotency.tier",
-                        "idempotency.purged");
+                        "idempotency.purged",
+                        "idempotency.purge.lag");
         assertThat(registry.get("idempotency.tier")
                         .tag("result", "hit")
                         .counter()
                         .count())
                 .isEqualTo(2);
+        assertThat(registry.get("idempotency.purge.lag").timeGauge().value(java.util.concurrent.TimeUnit.SECONDS))
+                .isEqualTo(90);
         assertThat(registry.get("idempotency.takeovers")
                         .tag("operation", "greet")
                         .counter()

@@ -107,6 +107,8 @@ class IdempotencyPropertiesTests {
             "idempotency.jdbc.query-timeout=7s",
             "idempotency.jdbc.data-source=second",
             "idempotency.jdbc.transaction-manager=secondManager",
+            "idempotency.jdbc.archive.enabled=true",
+            "idempotency.jdbc.archive.table-name=app.old",
             "idempotency.purge.enabled=false",
             "idempotency.purge.interval=8m",
             "idempotency.purge.batch-size=9",
@@ -144,7 +146,8 @@ class IdempotencyPropertiesTests {
                             ClaimMode.SEPARATE,
                             Duration.ofSeconds(7),
                             "second",
-                            "secondManager"));
+                            "secondManager",
+                            new IdempotencyProperties.Jdbc.Archive(true, "app.old")));
             assertThat(properties.purge()).isEqualTo(new IdempotencyProperties.Purge(false, Duration.ofMinutes(8), 9));
         });
     }

@@ -30,6 +30,7 @@ class MetadataTests {
                                 names("idempotency", IdempotencyProperties.class),
                                 names("idempotency.web", IdempotencyProperties.Web.class),
                                 names("idempotency.jdbc", IdempotencyProperties.Jdbc.class),
+                                names("idempotency.jdbc.archive", IdempotencyProperties.Jdbc.Archive.class),
                                 names("idempotency.redis", IdempotencyProperties.Redis.class),
                                 names("idempotency.tiered", IdempotencyProperties.Tiered.class),
                                 names("idempotency.purge", IdempotencyProperties.Purge.class))
@@ -37,6 +38,7 @@ class MetadataTests {
                         .filter(name -> !Set.of(
                                         "idempotency.web",
                                         "idempotency.jdbc",
+                                        "idempotency.jdbc.archive",
                                         "idempotency.redis",
                                         "idempotency.tiered",
                                         "idempotency.purge")

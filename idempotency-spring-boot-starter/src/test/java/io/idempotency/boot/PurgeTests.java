@@ -75,6 +75,44 @@ class PurgeTests {
     }
 
     @Test
+    void lagGrowsWhileRunsFail() {
+        List<Duration> lags = new CopyOnWriteArrayList<>();
+        IdempotencyListener listener = new IdempotencyListener() {
+            @Override
+            public void onPurgeRun(Duration lag) {
+                lags.add(lag);
+            }
+        };
+
+        runner.withBean(IdempotencyListener.class, () -> listener)
+                .withBean(
+                        IdempotencyStore.class,
+                        () -> purging(size -> {
+                            throw new IllegalStateException("database away");
+                        }))
+                .run(context -> await().until(() -> lags.size() >= 3));
+
+        assertThat(lags.subList(0, 3)).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Test
+    void lagIsZeroAfterARunThatLeftNothing() {
+        List<Duration> lags = new CopyOnWriteArrayList<>();
+        IdempotencyListener listener = new IdempotencyListener() {
+            @Override
+            public void onPurgeRun(Duration lag) {
+                lags.add(lag);
+            }
+        };
+
+        runner.withBean(IdempotencyListener.class, () -> listener)
+                .withPropertyValues("idempotency.store=in-memory")
+                .run(context -> await().until(() -> !lags.isEmpty()));
+
+        assertThat(lags).containsOnly(Duration.ZERO);
+    }
+
+    @Test
     void isAbsentWhereItIsDisabled() {
         runner.withPropertyValues("idempotency.store=in-memory", "idempotency.purge.enabled=false")
                 .run(context -> assertThat(context)

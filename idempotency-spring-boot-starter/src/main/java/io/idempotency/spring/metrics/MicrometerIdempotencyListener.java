@@ -4,9 +4,12 @@ import io.idempotency.spi.IdempotencyListener;
 import io.idempotency.spi.RecordId;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts what the engine does. Tags are operations and outcomes, never keys.
@@ -20,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *   <li>{@code idempotency.outside.transaction} by operation: work outside the transaction of its operation
  *   <li>{@code idempotency.tier} by result: whether the cache of a tiered store was asked and what it knew
  *   <li>{@code idempotency.purged}: expired records that were removed
+ *   <li>{@code idempotency.purge.lag}: for how long expired records have been waiting, as of the last run
  * </ul>
  *
  * @since 0.1.0
@@ -30,11 +34,15 @@ public final class MicrometerIdempotencyListener implements IdempotencyListener 
     private final Map<String, Map<String, Counter>> requests = new ConcurrentHashMap<>();
     private final Map<String, Counter> tier = new ConcurrentHashMap<>();
     private final Counter purged;
+    private final AtomicLong purgeLagMillis = new AtomicLong();
 
     public MicrometerIdempotencyListener(MeterRegistry registry) {
         this.registry = registry;
         this.purged = Counter.builder("idempotency.purged")
                 .description("Expired records that were removed")
+                .register(registry);
+        TimeGauge.builder("idempotency.purge.lag", purgeLagMillis::get, TimeUnit.MILLISECONDS)
+                .description("For how long expired records have been waiting for the purge, as of its last run")
                 .register(registry);
     }
 
@@ -90,6 +98,11 @@ public final class MicrometerIdempotencyListener implements IdempotencyListener 
     @Override
     public void onPurged(int records) {
         purged.increment(records);
+    }
+
+    @Override
+    public void onPurgeRun(Duration lag) {
+        purgeLagMillis.set(lag.toMillis());
     }
 
     private void count(String name, String description, String operation) {

@@ -32,11 +32,13 @@ final class MariaDbProcess {
     private static final long PATIENCE_SECONDS = 120;
 
     private final Path data;
+    private final List<String> options;
     private final int port = freePort();
     private @Nullable Process process;
 
-    MariaDbProcess(Path data) {
+    MariaDbProcess(Path data, String... options) {
         this.data = data.toAbsolutePath();
+        this.options = List.of(options);
     }
 
     /** Returns when it answers. */
@@ -46,21 +48,24 @@ final class MariaDbProcess {
             if (!Files.exists(data.resolve("mysql"))) {
                 copy(template, data);
             }
-            process = command(List.of(
-                            BASE.resolve("bin/mariadbd").toString(),
-                            "--no-defaults",
-                            "--basedir=" + BASE,
-                            "--datadir=" + data,
-                            "--socket=" + data.resolve("s"),
-                            "--pid-file=" + data.resolve("pid"),
-                            "--port=" + port,
-                            "--bind-address=127.0.0.1",
-                            "--skip-name-resolve",
-                            "--max-connections=300",
-                            // What the process had committed survives its death, and that of the machine is not tested.
-                            "--innodb-flush-log-at-trx-commit=2",
-                            "--innodb-buffer-pool-size=256M"))
-                    .start();
+            List<String> words = new ArrayList<>(List.of(
+                    BASE.resolve("bin/mariadbd").toString(),
+                    "--no-defaults",
+                    "--basedir=" + BASE,
+                    "--datadir=" + data,
+                    "--socket=" + data.resolve("s"),
+                    "--pid-file=" + data.resolve("pid"),
+                    "--port=" + port,
+                    "--bind-address=127.0.0.1",
+                    "--skip-name-resolve",
+                    // It would make a key at every start, for half a minute of a busy processor.
+                    "--skip-ssl",
+                    "--max-connections=300",
+                    // What the process had committed survives its death, and that of the machine is not tested.
+                    "--innodb-flush-log-at-trx-commit=2",
+                    "--innodb-buffer-pool-size=256M"));
+            words.addAll(options);
+            process = command(words).start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

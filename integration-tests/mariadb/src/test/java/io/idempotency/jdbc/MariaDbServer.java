@@ -23,7 +23,7 @@ final class MariaDbServer {
     /** Without the driver's prefix. */
     private final String adminUrl;
 
-    private MariaDbServer(String adminUrl) {
+    MariaDbServer(String adminUrl) {
         this.adminUrl = adminUrl.replaceFirst("^jdbc:(mariadb|mysql):", "");
     }
 

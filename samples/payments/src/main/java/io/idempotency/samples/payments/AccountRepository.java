@@ -1,6 +1,7 @@
 package io.idempotency.samples.payments;
 
 import java.math.BigDecimal;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -11,9 +12,16 @@ public class AccountRepository {
     private static final BigDecimal OPENING_BALANCE = new BigDecimal("1000.00");
 
     private final JdbcClient jdbc;
+    private final String openAccount;
 
-    public AccountRepository(JdbcClient jdbc) {
+    // Each database has its own words for it.
+    public AccountRepository(
+            JdbcClient jdbc,
+            @Value("${payments.open-account:"
+                            + "insert into account (name, balance) values (:name, :balance) on conflict do nothing}")
+                    String openAccount) {
         this.jdbc = jdbc;
+        this.openAccount = openAccount;
     }
 
     public Account find(String name) {
@@ -27,7 +35,7 @@ public class AccountRepository {
 
     /** Takes the amount from the account, unless the balance is too low. */
     public boolean withdraw(String name, BigDecimal amount) {
-        jdbc.sql("insert into account (name, balance) values (:name, :balance) on conflict do nothing")
+        jdbc.sql(openAccount)
                 .param("name", name)
                 .param("balance", OPENING_BALANCE)
                 .update();

@@ -37,7 +37,7 @@ public class PaymentRepository {
                 .param("currency", currency)
                 .param("createdAt", Timestamp.from(createdAt))
                 .update(generatedId, "id");
-        long id = Objects.requireNonNull(generatedId.getKeyAs(Long.class));
+        long id = Objects.requireNonNull(generatedId.getKey()).longValue();
         return new Payment(id, account, scaledAmount, currency, "COMPLETED", createdAt);
     }
 
