@@ -18,6 +18,11 @@ abstract class DelegatingAttempt implements RunningAttempt {
     }
 
     @Override
+    public IdempotencyContext.Scope bind() {
+        return delegate.bind();
+    }
+
+    @Override
     public boolean transactional() {
         return delegate.transactional();
     }

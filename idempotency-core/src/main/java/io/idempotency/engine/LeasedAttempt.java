@@ -11,16 +11,18 @@ final class LeasedAttempt implements RunningAttempt {
     private final Call call;
     private final Lease lease;
     private final LeasedRecord record;
+    private final RunningCalls running;
     private final Runnable onEnd;
     private final AttemptContext context;
     private final LeaseRenewal renewal;
     private final AtomicBoolean ending = new AtomicBoolean();
     private volatile boolean lost;
 
-    LeasedAttempt(Call call, ClaimResult.Claimed claimed, LeasedRecord record, EngineRuntime runtime, Runnable onEnd) {
+    LeasedAttempt(Call call, ClaimResult.Claimed claimed, LeasedRecord record, RunningCalls running, Runnable onEnd) {
         this.call = call;
         this.lease = claimed.lease();
         this.record = record;
+        this.running = running;
         this.onEnd = onEnd;
         this.context = new AttemptContext(call, lease, claimed.takeover(), () -> lost);
         this.renewal = record.renewal(lease, call.settings().maxExecution(), this::lost);
@@ -38,6 +40,11 @@ final class LeasedAttempt implements RunningAttempt {
     @Override
     public IdempotencyContext context() {
         return context;
+    }
+
+    @Override
+    public IdempotencyContext.Scope bind() {
+        return running.bind(call, this);
     }
 
     @Override

@@ -122,6 +122,6 @@ final class LeasedCalls {
             listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
         }
         return new LeasedAttempt(
-                call, claimed, new LeasedRecord(store, runtime, listener, results, judge, sweeper), runtime, onEnd);
+                call, claimed, new LeasedRecord(store, runtime, listener, results, judge, sweeper), running, onEnd);
     }
 }

@@ -1,5 +1,7 @@
 package io.idempotency.engine;
 
+import io.idempotency.IdempotencyContext;
+
 /**
  * A leased attempt that ends elsewhere than it began, for example when an asynchronous response completes. Its lease is renewed
  * until it ends or its maximum execution time is over. The first call of {@link #finish} or {@link #fail} ends it; later ones throw
@@ -8,6 +10,12 @@ package io.idempotency.engine;
  * @since 0.1.0
  */
 public interface RunningAttempt extends Attempt {
+
+    /**
+     * Makes the calling thread run a part of the work until the result is closed on it: {@link IdempotencyContext#current()} is this
+     * attempt's, and calls with the same key join it. Several threads may be bound at once.
+     */
+    IdempotencyContext.Scope bind();
 
     /**
      * Ends the attempt. Called on any thread; reaches the store.

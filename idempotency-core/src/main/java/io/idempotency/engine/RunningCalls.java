@@ -23,19 +23,27 @@ final class RunningCalls {
     }
 
     Finish run(Call call, Attempt attempt, Work work) throws Throwable {
-        Frame outer = stack.get();
-        stack.set(new Frame(call.id(), attempt, outer));
         started(call);
-        try (IdempotencyContext.Scope ignored = IdempotencyContext.bind(attempt.context())) {
+        try (IdempotencyContext.Scope ignored = bind(call, attempt)) {
             return work.run(attempt);
         } finally {
             ended(call);
+        }
+    }
+
+    /** Makes this thread run the attempt until the result is closed. */
+    IdempotencyContext.Scope bind(Call call, Attempt attempt) {
+        Frame outer = stack.get();
+        stack.set(new Frame(call.id(), attempt, outer));
+        IdempotencyContext.Scope context = IdempotencyContext.bind(attempt.context());
+        return () -> {
+            context.close();
             if (outer == null) {
                 stack.remove();
             } else {
                 stack.set(outer);
             }
-        }
+        };
     }
 
     void started(Call call) {

@@ -9,6 +9,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /** Return types whose work goes on after the method has returned, when its transaction is over. */
@@ -27,6 +29,8 @@ final class AsyncReturnTypes {
             .<Class<?>>map(Objects::requireNonNull)
             .toList();
 
+    private static final @Nullable Class<?> RESPONSE = present("org.springframework.http.HttpEntity");
+
     private AsyncReturnTypes() {}
 
     private static @Nullable Class<?> present(String name) {
@@ -38,6 +42,15 @@ final class AsyncReturnTypes {
     }
 
     static boolean isReturnedBy(Method method) {
-        return TYPES.stream().anyMatch(type -> type.isAssignableFrom(method.getReturnType()));
+        return isAny(ResolvableType.forMethodReturnType(method));
+    }
+
+    private static boolean isAny(ResolvableType returned) {
+        Class<?> type = returned.toClass();
+        if (RESPONSE != null && RESPONSE.isAssignableFrom(type)) {
+            return isAny(returned.as(RESPONSE).getGeneric());
+        }
+        return TYPES.stream().anyMatch(each -> each.isAssignableFrom(type))
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
     }
 }

@@ -59,6 +59,11 @@ final class BodyBuffer implements AutoCloseable {
         return size;
     }
 
+    /** Whether that many bytes more would not be in memory. */
+    boolean wouldOverflow(int length) {
+        return size + length > memoryLimit;
+    }
+
     /** Whether all of it is in memory. */
     boolean isSmall() {
         return spill == null;

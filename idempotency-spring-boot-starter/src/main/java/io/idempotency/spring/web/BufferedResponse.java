@@ -9,6 +9,7 @@ import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -25,7 +26,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A response whose body is held back. Status and headers go to the real response at once, because only the container knows what
+ * A response whose body is held back; where a {@link Passage} lets it, only up to a limit and not for a stream. Status and headers go to the real response at once, because only the container knows what
  * they do to each other; nothing that would commit it does. To the handler it behaves like the real one: after a flush, an error, a
  * redirect or the end of the body it counts as committed, so that later changes are without effect.
  */
@@ -45,6 +46,9 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     private @Nullable BufferStream stream;
     private @Nullable EncodingWriter encoder;
     private @Nullable PrintWriter writer;
+    private @Nullable Passage passage;
+    private boolean passing;
+    private boolean silenced;
     private boolean committed;
     private boolean suspended;
     private Form form = Form.PLAIN;
@@ -256,7 +260,28 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     @Override
     public void flushBuffer() throws IOException {
         drain();
+        flushBody();
+    }
+
+    private void flushBody() throws IOException {
+        if (!suspended && passage != null && passage.isStream()) {
+            pass(passage);
+        }
         committed = true;
+        if (passing) {
+            real.flushBuffer();
+        }
+    }
+
+    private void pass(Passage through) throws IOException {
+        if (passing) {
+            return;
+        }
+        through.open();
+        passing = true;
+        committed = true;
+        body.writeTo(real.getOutputStream());
+        body.reset();
     }
 
     @Override
@@ -362,9 +387,16 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     // What the filter does
 
-    /** Whether something went to the client past this wrapper. */
-    boolean isRealCommitted() {
-        return real.isCommitted();
+    /** From now on the body may pass. */
+    void passBy(Passage through) {
+        passage = through;
+    }
+
+    /** From now on whatever is written is refused. */
+    void silence() {
+        silenced = true;
+        committed = true;
+        suspended = true;
     }
 
     /** Whether something was written that could not be held back. */
@@ -372,10 +404,10 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         return body.isIncomplete();
     }
 
-    /** Whether the body fits into a record. */
-    boolean isSmall() {
+    /** Whether the body is here and fits into a record, and nothing went to the client past this wrapper. */
+    boolean isWhole() {
         drain();
-        return body.isSmall();
+        return body.isSmall() && !body.isIncomplete() && !passing && !real.isCommitted();
     }
 
     /** The response as it is stored. */
@@ -401,7 +433,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     /** Sends what was held back. */
     void send() throws IOException {
         drain();
-        if (real.isCommitted()) {
+        if (passing || real.isCommitted()) {
             return;
         }
         if (form == Form.ERROR) {
@@ -438,6 +470,9 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Makes the response what it was before the handler. */
     void discard() {
+        if (passing) {
+            return;
+        }
         discardBody();
         if (!real.isCommitted()) {
             real.reset();
@@ -460,9 +495,17 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             return true;
         }
 
+        // A buffer is always ready, so that once is enough.
         @Override
         public void setWriteListener(WriteListener listener) {
-            throw new IllegalStateException("This response is not asynchronous");
+            if (passage == null) {
+                throw new IllegalStateException("This response is not asynchronous");
+            }
+            try {
+                listener.onWritePossible();
+            } catch (IOException e) {
+                listener.onError(e);
+            }
         }
 
         @Override
@@ -472,14 +515,25 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
-            if (!suspended) {
+            if (silenced) {
+                throw new IOException("The client has got another answer");
+            }
+            if (suspended) {
+                return;
+            }
+            if (passage != null && !passing && (body.wouldOverflow(length) || passage.isStream())) {
+                pass(passage);
+            }
+            if (passing) {
+                real.getOutputStream().write(bytes, offset, length);
+            } else {
                 body.write(bytes, offset, length);
             }
         }
 
         @Override
-        public void flush() {
-            committed = true;
+        public void flush() throws IOException {
+            flushBody();
         }
 
         @Override
@@ -496,7 +550,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
         EncodingWriter(String encoding) throws IOException {
             this.encoding = encoding;
-            this.out = new OutputStreamWriter(new BufferStream(), encoding);
+            this.out = new OutputStreamWriter(new Encoded(), encoding);
         }
 
         @Override
@@ -514,33 +568,46 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         }
 
         void drain() {
-            boolean committedBefore = committed;
             try {
                 out.flush();
             } catch (IOException e) {
-                // The body has noted that it is incomplete.
-            } finally {
-                committed = committedBefore;
+                // The body has noted that it is incomplete, or has passed.
             }
         }
 
         void restart() {
             try {
-                out = new OutputStreamWriter(new BufferStream(), encoding);
+                out = new OutputStreamWriter(new Encoded(), encoding);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         }
 
         @Override
-        public void flush() {
+        public void flush() throws IOException {
             drain();
-            committed = true;
+            flushBody();
         }
 
         @Override
         public void close() {
             endBody();
+        }
+
+        /** What is encoded, without the flushes of the encoder. */
+        private final class Encoded extends OutputStream {
+
+            private final BufferStream bytes = new BufferStream();
+
+            @Override
+            public void write(int each) throws IOException {
+                bytes.write(each);
+            }
+
+            @Override
+            public void write(byte[] encoded, int offset, int length) throws IOException {
+                bytes.write(encoded, offset, length);
+            }
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.web.filter.ShallowEtagHeaderFilter;
 
 /**
  * A request whose body was read once, to be compared, and can be read again by everybody behind the filter in every way that the
@@ -36,10 +37,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class CachedRequest extends HttpServletRequestWrapper {
 
+    private static final String STREAMING = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
+
     private final byte[] body;
     private final Kind kind;
     private final List<Part> parts;
     private boolean startedAsync;
+    private volatile boolean asyncAllowed;
+    private volatile boolean streaming;
+    private volatile @Nullable AsyncStart asyncStart;
+    private volatile @Nullable AsyncContext asyncContext;
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
     private @Nullable Map<String, String[]> parameters;
@@ -147,7 +154,7 @@ final class CachedRequest extends HttpServletRequestWrapper {
         return parts;
     }
 
-    /** Whether somebody tried to answer on another thread. */
+    /** Whether somebody tried to answer on another thread where that is not allowed. */
     boolean hasStartedAsync() {
         return startedAsync;
     }
@@ -249,24 +256,69 @@ final class CachedRequest extends HttpServletRequestWrapper {
         return parameters;
     }
 
+    /** From now on the request may be answered asynchronously, and nobody cares. */
+    void allowAsync() {
+        asyncAllowed = true;
+    }
+
+    /** From now on the request may be answered asynchronously, and somebody is told. */
+    void allowAsync(AsyncStart start) {
+        asyncAllowed = true;
+        asyncStart = start;
+    }
+
+    /** Whether the response is written while the handler works, and not once it is known. */
+    boolean isStreaming() {
+        return streaming;
+    }
+
+    // Spring MVC says it to a filter of its own that buffers responses.
+    @Override
+    public void setAttribute(String name, @Nullable Object value) {
+        if (name.equals(STREAMING)) {
+            streaming = true;
+        }
+        super.setAttribute(name, value);
+    }
+
     @Override
     public boolean isAsyncSupported() {
-        return false;
+        return asyncAllowed && super.isAsyncSupported();
     }
 
     @Override
     public AsyncContext startAsync() {
-        throw noAsync();
+        requireAsync();
+        AsyncStart start = asyncStart;
+        return start == null ? super.startAsync() : held(start, super.startAsync(this, start.response()));
     }
 
     @Override
     public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
-        throw noAsync();
+        requireAsync();
+        AsyncContext context = super.startAsync(request, response);
+        AsyncStart start = asyncStart;
+        return start == null ? context : held(start, context);
     }
 
-    private IllegalStateException noAsync() {
-        startedAsync = true;
-        return new IllegalStateException("An idempotent request cannot be answered asynchronously");
+    private AsyncContext held(AsyncStart start, AsyncContext context) {
+        AsyncContext held = start.started(context);
+        asyncContext = held;
+        return held;
+    }
+
+    @Override
+    public AsyncContext getAsyncContext() {
+        AsyncContext context = super.getAsyncContext();
+        AsyncContext held = asyncContext;
+        return held == null ? context : held;
+    }
+
+    private void requireAsync() {
+        if (!asyncAllowed) {
+            startedAsync = true;
+            throw new IllegalStateException("This idempotent request cannot be answered asynchronously");
+        }
     }
 
     private enum Kind {

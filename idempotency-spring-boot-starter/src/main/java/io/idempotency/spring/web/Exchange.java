@@ -1,16 +1,15 @@
 package io.idempotency.spring.web;
 
-import io.idempotency.Guarantee;
 import io.idempotency.engine.Attempt;
 import io.idempotency.engine.Completion;
 import io.idempotency.engine.Finish;
 import io.idempotency.engine.OperationSettings;
+import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spring.web.StoredResponse.Form;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
@@ -18,12 +17,14 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.web.context.request.async.WebAsyncManager;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * One request with a key and its response, between the filter and the gate. Used by the thread of the request alone.
+ * One request with a key and its response, between the filter and the gate. Used by one thread at a time.
  *
  * <p>A run goes through the chain once, with the engine around it; what is to be sent is decided after the engine has recorded it. A
  * replay goes through the chain as well, so that everything that may refuse the caller is asked again, up to the gate.
@@ -43,7 +44,9 @@ final class Exchange {
     private boolean reached;
     private boolean inside;
     private boolean threw;
+    private volatile boolean cutOff;
     private Disposition verdict = Disposition.UNDECIDED;
+    private @Nullable LeasedRun leased;
     private @Nullable Attempt attempt;
     private @Nullable Finish finish;
     private @Nullable Throwable failure;
@@ -61,6 +64,20 @@ final class Exchange {
         this.chain = chain;
         this.replayable = replayable;
         this.statusPolicy = statusPolicy;
+    }
+
+    IdempotentHandler handler() {
+        return handler;
+    }
+
+    /** The run that may outlive the call of the filter; null under EXACTLY_ONCE and for a replay. */
+    @Nullable
+    LeasedRun leased() {
+        return leased;
+    }
+
+    void leased(LeasedRun run) {
+        leased = run;
     }
 
     // At the gate
@@ -87,11 +104,13 @@ final class Exchange {
         inside = true;
         threw = false;
         verdict = Disposition.UNDECIDED;
+        if (attempt instanceof RunningAttempt running) {
+            BoundCallable.in(request, running);
+        }
         try {
             return invocation.proceed();
         } catch (Throwable thrown) {
-            threw = true;
-            verdict = attempt == null ? Disposition.UNDECIDED : attempt.judge(thrown);
+            threw(thrown);
             throw thrown;
         } finally {
             inside = false;
@@ -102,65 +121,98 @@ final class Exchange {
 
     /** Goes through the chain and says what becomes of the attempt. Throws nothing: what the chain throws is kept for later. */
     Finish run(Attempt running) {
-        attempt = running;
-        ran = true;
+        begin(running);
         try {
             chain.doFilter(request, response);
         } catch (Throwable thrown) {
-            failure = thrown;
+            failed(thrown);
         }
-        Finish decided = decide(running);
+        return decide();
+    }
+
+    void begin(Attempt running) {
+        attempt = running;
+        ran = true;
+    }
+
+    void failed(Throwable thrown) {
+        failure = thrown;
+    }
+
+    /** The container has ended an asynchronous request before its handler had. */
+    void cutOff() {
+        cutOff = true;
+    }
+
+    /** Judges the exception with which an asynchronous handler has ended, before any advice maps it. */
+    void noteAsynchronousResult() {
+        if (reached
+                && request.getAttribute(WebAsyncUtils.WEB_ASYNC_MANAGER_ATTRIBUTE) instanceof WebAsyncManager manager
+                && manager.hasConcurrentResult()
+                && manager.getConcurrentResult() instanceof Throwable thrown) {
+            threw(thrown);
+        }
+    }
+
+    private void threw(Throwable thrown) {
+        threw = true;
+        verdict = attempt == null ? Disposition.UNDECIDED : attempt.judge(thrown);
+    }
+
+    Finish decide() {
+        Finish decided = finish();
         finish = decided;
         return decided;
     }
 
-    private Finish decide(Attempt running) {
+    private Finish finish() {
         if (!reached) {
             return new Finish.Release();
         }
-        return switch (disposition(running)) {
+        return switch (disposition()) {
             case STORE -> new Finish.Store(stored(), verdict == Disposition.STORE || status() >= 400);
             case HOLD -> new Finish.Hold();
             case RELEASE, UNDECIDED -> new Finish.Release();
         };
     }
 
-    private Disposition disposition(Attempt running) {
-        if (wasAsynchronous()) {
-            return settings().guarantee() == Guarantee.AT_MOST_ONCE ? Disposition.HOLD : Disposition.RELEASE;
-        }
-        if (response.isIncomplete()) {
-            return ofIncomplete(running);
+    /** Whether the response is one that duplicates get, as far as that is known before its body. */
+    boolean isToBeStored() {
+        return reached && disposition() == Disposition.STORE;
+    }
+
+    Finish.Store storedWithoutBody() {
+        return new Finish.Store(response.capture(replayable, false).asNotReplayable(), true);
+    }
+
+    /** Whether the response is written while the handler works. */
+    boolean isStream() {
+        String type = response.getContentType();
+        return request.isStreaming() || (type != null && type.startsWith("text/event-stream"));
+    }
+
+    private Disposition disposition() {
+        if (wasAsynchronous() || response.isIncomplete()) {
+            // In a transaction, so that nothing has happened then.
+            return Disposition.RELEASE;
         }
         if (verdict != Disposition.UNDECIDED) {
             return verdict;
         }
-        if (threw && status() < 400 && running.rollbackOnly()) {
+        if (threw && status() < 400 && attempt != null && attempt.rollbackOnly()) {
             // An advice has answered for an exception that undid everything: the answer stands, and a retry runs again.
             return Disposition.RELEASE;
         }
-        return statusPolicy.onStatus(status(), settings().guarantee());
-    }
-
-    // In a transaction nothing has happened then. Elsewhere the handler has done its work, so the fact is recorded.
-    private Disposition ofIncomplete(Attempt running) {
-        if (running.transactional()) {
-            return Disposition.RELEASE;
-        }
-        if (!threw) {
-            return Disposition.STORE;
-        }
-        return settings().guarantee() == Guarantee.AT_MOST_ONCE ? Disposition.HOLD : Disposition.RELEASE;
+        Disposition byStatus = statusPolicy.onStatus(status(), settings().guarantee());
+        // The work that was cut off may still be going on, so that its key must not be free.
+        return cutOff && (threw || byStatus != Disposition.STORE) ? Disposition.HOLD : byStatus;
     }
 
     private StoredResult stored() {
         if (failure != null) {
             return new StoredResponse(Form.ERROR, 500, null, null, List.of(), new byte[0]).asValue();
         }
-        boolean withBody = settings().storeResult()
-                && response.isSmall()
-                && !response.isIncomplete()
-                && !response.isRealCommitted();
+        boolean withBody = settings().storeResult() && response.isWhole();
         StoredResponse captured = response.capture(replayable, withBody);
         return withBody ? captured.asValue() : captured.asNotReplayable();
     }
@@ -214,19 +266,24 @@ final class Exchange {
 
     private void refuseAsynchronous(ProblemWriter problems) throws IOException {
         String detail = "The handler of operation " + settings().operation() + " wanted to answer asynchronously. "
-                + (settings().guarantee() == Guarantee.EXACTLY_ONCE
-                        ? "Its guarantee EXACTLY_ONCE ends with the thread of the request and was rolled back; an asynchronous"
-                                + " answer would need guarantee AT_LEAST_ONCE or AT_MOST_ONCE, and for idempotent handlers it is"
-                                + " not supported. Return the result itself."
-                        : "For idempotent handlers that is not supported. Return the result itself.");
+                + "Its guarantee EXACTLY_ONCE ends with the thread of the request, so that everything was rolled back."
+                + " Choose the guarantee AT_LEAST_ONCE or AT_MOST_ONCE, or return the result itself.";
         log.error(detail);
         response.discard();
-        problems.writeUnsupported(real(), detail);
+        problems.writeUnsupported(response.real(), detail);
     }
 
-    /** Whether the answer is settled without the record: an attempt of which nothing is stored may fail to free its key. */
-    boolean isAnsweredWithoutRecord() {
-        return ran && !(finish instanceof Finish.Store) && (failure != null || !reached || threw || status() >= 400);
+    /** Whether the answer stands although the attempt could not be ended: where nothing was to be stored, only its key is not free. */
+    boolean isAnsweredDespite(Throwable thrown) {
+        if (!ran || finish instanceof Finish.Store || (failure == null && reached && !threw && status() < 400)) {
+            return false;
+        }
+        if (failure != null) {
+            failure.addSuppressed(thrown);
+        } else {
+            log.warn("The key of a call whose result is not stored could not be freed", thrown);
+        }
+        return true;
     }
 
     /**
@@ -296,8 +353,8 @@ final class Exchange {
         response.discard();
     }
 
-    HttpServletResponse real() {
-        return response.real();
+    BufferedResponse response() {
+        return response;
     }
 
     CachedRequest request() {

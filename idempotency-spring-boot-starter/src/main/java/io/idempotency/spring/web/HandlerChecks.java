@@ -1,5 +1,6 @@
 package io.idempotency.spring.web;
 
+import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.aop.IdempotentMethod;
@@ -58,7 +59,7 @@ public final class HandlerChecks {
                     HandlerMethod handler = each.getValue();
                     IdempotentMethod method = methods.find(handler.getMethod(), handler.getBeanType());
                     if (method != null) {
-                        Failure failure = check(handler, method.method(), each.getKey());
+                        Failure failure = check(handler, method, each.getKey());
                         if (failure != null) {
                             failures.add(failure);
                         }
@@ -70,14 +71,15 @@ public final class HandlerChecks {
         return new Findings(List.copyOf(failures), cors.warnings(beanFactory));
     }
 
-    private static @Nullable Failure check(HandlerMethod handler, Method method, Object mapping) {
+    private static @Nullable Failure check(HandlerMethod handler, IdempotentMethod idempotent, Object mapping) {
+        Method method = idempotent.method();
         String place = "@Idempotent on " + handler.getBeanType().getName() + "." + method.getName();
         Failure failure = checkAnnotation(place, method, handler.getBeanType());
         if (failure == null && mapping instanceof RequestMappingInfo info) {
             failure = checkRequestMethods(place, info.getMethodsCondition().getMethods());
         }
         if (failure == null) {
-            failure = checkThread(place, method, handler.getBeanType());
+            failure = checkThread(place, idempotent, handler.getBeanType());
         }
         return failure == null ? checkProxy(place, handler) : failure;
     }
@@ -117,8 +119,10 @@ public final class HandlerChecks {
                         "Map the handler to other methods only, and handle these by a method of its own.");
     }
 
-    private static @Nullable Failure checkThread(String place, Method method, Class<?> beanType) {
-        String reason = HandlerTypes.whyNotHere(method, beanType);
+    private static @Nullable Failure checkThread(String place, IdempotentMethod idempotent, Class<?> beanType) {
+        Method method = idempotent.method();
+        Guarantee guarantee = idempotent.settings().guarantee();
+        String reason = HandlerTypes.whyNotHere(method, beanType, guarantee);
         if (reason == null
                 && (AnnotatedElementUtils.hasAnnotation(method, Async.class)
                         || AnnotatedElementUtils.hasAnnotation(ClassUtils.getUserClass(beanType), Async.class))) {
@@ -127,8 +131,10 @@ public final class HandlerChecks {
         return reason == null
                 ? null
                 : new Failure(
-                        place + " is not supported, because the method " + reason,
-                        "Return the result itself, computed by the thread of the request, or remove the annotation.");
+                        place + " is not supported" + (guarantee == Guarantee.EXACTLY_ONCE ? " with EXACTLY_ONCE" : "")
+                                + ", because the method " + reason,
+                        "Choose the guarantee AT_LEAST_ONCE or AT_MOST_ONCE where the method returns an asynchronous result or a"
+                                + " stream; else return the result itself, computed by the thread of the request.");
     }
 
     // The proxies of beans are for whoever knows the beans; a handler that was registered as an object is no bean.

@@ -1,8 +1,7 @@
 package io.idempotency.spring.web;
 
-import java.io.InputStream;
+import io.idempotency.Guarantee;
 import java.lang.reflect.Method;
-import java.util.Collection;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -10,8 +9,6 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.io.Resource;
-import org.springframework.core.io.support.ResourceRegion;
 import org.springframework.http.HttpEntity;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.async.DeferredResult;
@@ -19,7 +16,7 @@ import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
-/** Knows whose response does not end on the thread of the request, or does not end before it is sent. */
+/** Knows whose response does not end on the thread of the request, or does not end before it is sent: no transaction lasts so long. */
 final class HandlerTypes {
 
     private static final String ASYNCHRONOUS = "answers asynchronously";
@@ -27,10 +24,13 @@ final class HandlerTypes {
 
     private HandlerTypes() {}
 
-    /** Completes "because the method ..."; null if the method is like any other. */
-    static @Nullable String whyNotHere(Method method, Class<?> beanType) {
+    /** Completes "because the method ..."; null if the guarantee can be kept. */
+    static @Nullable String whyNotHere(Method method, Class<?> beanType, Guarantee guarantee) {
         if (isSuspending(method)) {
             return "is a suspending function";
+        }
+        if (guarantee != Guarantee.EXACTLY_ONCE) {
+            return null;
         }
         ResolvableType returned = ResolvableType.forMethodReturnType(method, ClassUtils.getUserClass(beanType));
         String reason = why(returned);
@@ -54,13 +54,7 @@ final class HandlerTypes {
         if (isAny(type, ResponseBodyEmitter.class, StreamingResponseBody.class)) {
             return STREAMING;
         }
-        if (isReactive(type)) {
-            return "answers reactively";
-        }
-        Class<?> element = Collection.class.isAssignableFrom(type)
-                ? returned.as(Collection.class).getGeneric().toClass()
-                : type;
-        return isAny(element, Resource.class, ResourceRegion.class, InputStream.class) ? STREAMING : null;
+        return isReactive(type) ? "answers reactively" : null;
     }
 
     private static boolean isReactive(Class<?> type) {

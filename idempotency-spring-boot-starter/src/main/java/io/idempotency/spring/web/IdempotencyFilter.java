@@ -1,17 +1,17 @@
 package io.idempotency.spring.web;
 
+import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyException;
 import io.idempotency.MissingIdempotencyKeyException;
-import io.idempotency.ResultUnreadableException;
 import io.idempotency.UnknownCallerException;
 import io.idempotency.engine.Call;
 import io.idempotency.engine.Completion;
+import io.idempotency.engine.Decision;
 import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.engine.OperationSettings;
+import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.KeyScopeResolver;
-import io.idempotency.spi.StoredResult;
-import io.idempotency.spi.StoredResult.Kind;
 import io.idempotency.spring.aop.IdempotentMethods;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -30,8 +30,6 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.MessageSource;
 import org.springframework.util.function.SingletonSupplier;
@@ -54,32 +52,30 @@ public final class IdempotencyFilter implements Filter {
     /** Where the filter belongs: right behind Spring Security, whose filters Spring Boot registers at -100. */
     public static final int DEFAULT_ORDER = -90;
 
-    private static final Logger log = LoggerFactory.getLogger(IdempotencyFilter.class);
-
     private static final Set<String> SAFE_METHODS = Set.of("GET", "HEAD", "OPTIONS", "TRACE");
 
     private final String attribute = IdempotencyFilter.class.getName() + "." + UUID.randomUUID();
     private final IdempotencyEngine engine;
     private final WebSettings settings;
-    private final ProblemWriter problems;
     private final KeyScopeResolver scopeResolver;
     private final StatusPolicy statusPolicy;
     private final HandlerLookup handlers;
     private final HeaderKey headerKey;
     private final ReplayableHeaders replayable;
-    private final Replay replay;
+    private final Answers answers;
     private final Supplier<List<HandlerExceptionResolver>> exceptionResolvers;
 
     private IdempotencyFilter(Builder builder) {
         engine = builder.engine;
         settings = builder.settings;
-        problems = builder.problems == null ? new ProblemWriter(settings, builder.messages) : builder.problems;
         scopeResolver = builder.scopeResolver;
         statusPolicy = builder.statusPolicy;
         handlers = new HandlerLookup(builder.beanFactory, builder.methods);
         headerKey = new HeaderKey(settings.header());
         replayable = new ReplayableHeaders(settings.replayHeaders());
-        replay = new Replay(settings);
+        answers = new Answers(
+                builder.problems == null ? new ProblemWriter(settings, builder.messages) : builder.problems,
+                new Replay(settings));
         exceptionResolvers =
                 SingletonSupplier.of(() -> HandlerLookup.inOrder(builder.beanFactory, HandlerExceptionResolver.class));
     }
@@ -97,7 +93,15 @@ public final class IdempotencyFilter implements Filter {
             throws IOException, ServletException {
         if (request instanceof HttpServletRequest http
                 && response instanceof HttpServletResponse httpResponse
-                && concerns(http)) {
+                && !SAFE_METHODS.contains(http.getMethod())) {
+            if (http.getDispatcherType() == DispatcherType.ASYNC) {
+                resume(http, httpResponse, chain);
+                return;
+            }
+            if (!isNew(http)) {
+                chain.doFilter(request, response);
+                return;
+            }
             IdempotentHandler handler = handlers.find(http);
             if (handler != null) {
                 protect(handler, http, httpResponse, chain);
@@ -107,10 +111,18 @@ public final class IdempotencyFilter implements Filter {
         chain.doFilter(request, response);
     }
 
-    private boolean concerns(HttpServletRequest request) {
-        return request.getDispatcherType() == DispatcherType.REQUEST
-                && !SAFE_METHODS.contains(request.getMethod())
-                && request.getAttribute(attribute) == null;
+    private boolean isNew(HttpServletRequest request) {
+        return request.getDispatcherType() == DispatcherType.REQUEST && request.getAttribute(attribute) == null;
+    }
+
+    private void resume(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        LeasedRun run = request.getAttribute(attribute) instanceof Exchange exchange ? exchange.leased() : null;
+        if (run == null) {
+            chain.doFilter(request, response);
+        } else {
+            run.resume(chain, request, response);
+        }
     }
 
     private void protect(
@@ -137,12 +149,16 @@ public final class IdempotencyFilter implements Filter {
                     RequestFingerprint.of(cached, handler.method().fingerprintScheme(), path, handler.path());
             call = new Call(handler.method().settings(), scope, key, fingerprint);
         } catch (IdempotencyException refusal) {
-            refuse(request, response, refusal);
+            answers.refuse(request, response, refusal);
             return;
         }
         try (BufferedResponse buffered = new BufferedResponse(response, settings)) {
             Exchange exchange = new Exchange(handler, cached, buffered, chain, replayable, statusPolicy);
-            marked(request, exchange, () -> execute(call, exchange));
+            if (call.settings().guarantee() == Guarantee.EXACTLY_ONCE) {
+                marked(request, exchange, () -> execute(call, exchange));
+            } else {
+                begin(call, exchange, chain);
+            }
         }
     }
 
@@ -168,18 +184,41 @@ public final class IdempotencyFilter implements Filter {
         return HttpScope.of(caller, added, request.getMethod(), path);
     }
 
-    private void refuse(HttpServletRequest request, HttpServletResponse response, IdempotencyException refusal)
-            throws IOException {
-        log.debug("Refused: {}", refusal.code().code(), refusal);
-        problems.write(request, response, refusal);
-    }
-
     private void marked(HttpServletRequest request, Object mark, Part part) throws IOException, ServletException {
         request.setAttribute(attribute, mark);
         try {
             part.run();
         } finally {
             request.removeAttribute(attribute);
+        }
+    }
+
+    // A leased run may outlive this call.
+    private void begin(Call call, Exchange exchange, FilterChain chain) throws IOException, ServletException {
+        CachedRequest request = exchange.request();
+        HttpServletResponse response = exchange.response().real();
+        Decision decision;
+        try {
+            decision = engine.begin(call);
+        } catch (IdempotencyException refusal) {
+            answers.refuse(request, response, refusal);
+            return;
+        }
+        if (decision instanceof Decision.Replay done) {
+            marked(request, exchange, () -> replay(call, done.completion(), exchange));
+        } else if (decision instanceof Decision.Proceed proceed) {
+            RunningAttempt attempt = proceed.attempt().orElse(null);
+            if (attempt == null) {
+                request.allowAsync();
+                marked(request, new Unprotected(exchange.handler()), () -> chain.doFilter(request, response));
+                return;
+            }
+            LeasedRun run = new LeasedRun(call, attempt, exchange, answers, () -> request.removeAttribute(attribute));
+            exchange.leased(run);
+            request.setAttribute(attribute, exchange);
+            run.begin(chain);
+        } else {
+            throw new IllegalStateException("Unknown decision " + decision);
         }
     }
 
@@ -192,58 +231,36 @@ public final class IdempotencyFilter implements Filter {
             return;
         }
         if (completion instanceof Completion.Executed executed) {
-            exchange.send(executed, problems);
+            exchange.send(executed, answers.problems());
         } else if (completion instanceof Completion.Replayed replayed) {
-            if (exchange.passesForReplay()) {
-                replay(call, replayed.result(), exchange);
-            }
+            replay(call, replayed, exchange);
         } else {
             throw new IllegalStateException("Unknown completion " + completion);
         }
     }
 
+    private void replay(Call call, Completion.Replayed replayed, Exchange exchange)
+            throws IOException, ServletException {
+        if (exchange.passesForReplay()) {
+            answers.replay(
+                    call,
+                    replayed.result(),
+                    exchange.request(),
+                    exchange.response().real());
+        }
+    }
+
     // The engine's own failures: the work keeps what it throws for itself.
     private void afterFailure(Exchange exchange, Throwable thrown) throws IOException, ServletException {
-        if (exchange.isAnsweredWithoutRecord()) {
-            Throwable failure = exchange.failure();
-            if (failure != null) {
-                failure.addSuppressed(thrown);
-            } else {
-                log.warn("The key of a call whose result is not stored could not be freed", thrown);
-            }
-            exchange.send(new Completion.Executed(false, true), problems);
+        if (exchange.isAnsweredDespite(thrown)) {
+            exchange.send(new Completion.Executed(false, true), answers.problems());
             return;
         }
         exchange.discard();
         if (thrown instanceof IdempotencyException refusal) {
-            refuse(exchange.request(), exchange.real(), refusal);
+            answers.refuse(exchange.request(), exchange.response().real(), refusal);
         } else if (!exchange.letApplicationAnswer(thrown, exceptionResolvers.get())) {
             Failures.rethrow(thrown);
-        }
-    }
-
-    private void replay(Call call, StoredResult result, Exchange exchange) throws IOException {
-        StoredResponse stored;
-        try {
-            stored = result.kind() == Kind.NOT_REPLAYABLE && !result.format().equals(StoredResponse.FORMAT)
-                    ? null
-                    : StoredResponse.read(result);
-        } catch (IllegalArgumentException e) {
-            log.error(
-                    "The stored response of operation {} ({}) cannot be read: {}",
-                    call.settings().operation(),
-                    call.id(),
-                    e.getMessage());
-            refuse(
-                    exchange.request(),
-                    exchange.real(),
-                    new ResultUnreadableException("The stored response cannot be read: " + e.getMessage(), e));
-            return;
-        }
-        if (stored == null || result.kind() == Kind.NOT_REPLAYABLE) {
-            problems.writeNotReplayable(exchange.request(), exchange.real(), stored);
-        } else {
-            replay.send(stored, exchange.request(), exchange.real());
         }
     }
 

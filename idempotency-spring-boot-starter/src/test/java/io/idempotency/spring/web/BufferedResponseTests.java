@@ -73,7 +73,7 @@ class BufferedResponseTests {
     @Test
     void knowsWhatItCouldNotHoldBack() throws IOException {
         response.getOutputStream().write(new byte[15]);
-        assertThat(response.isSmall()).isFalse();
+        assertThat(response.isWhole()).isFalse();
         assertThat(response.isIncomplete()).isFalse();
 
         assertThatThrownBy(() -> response.getOutputStream().write(new byte[6])).isInstanceOf(IOException.class);

@@ -2,9 +2,12 @@ package io.idempotency.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
+import io.idempotency.spi.BusinessTransactions;
 import io.idempotency.spring.web.HandlerChecks.Failure;
 import io.idempotency.spring.web.HandlerChecks.Findings;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -15,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.io.Resource;
 import org.springframework.http.ResponseEntity;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.scheduling.annotation.Async;
@@ -41,9 +43,15 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 
 class HandlerChecksTests {
 
+    private static final TestMethods METHODS =
+            new TestMethods(Guarantee.AT_LEAST_ONCE, method -> (BusinessTransactions) Proxy.newProxyInstance(
+                    HandlerChecksTests.class.getClassLoader(),
+                    new Class<?>[] {BusinessTransactions.class},
+                    (proxy, called, arguments) -> null));
+
     private static Findings check(Class<?>... configuration) {
         try (AnnotationConfigWebApplicationContext context = context(configuration)) {
-            return new HandlerChecks(context, TestMethods.leased(), WebSettings.defaults()).run();
+            return new HandlerChecks(context, METHODS, WebSettings.defaults()).run();
         }
     }
 
@@ -74,15 +82,16 @@ class HandlerChecksTests {
     }
 
     @Test
-    void refusesWhatDoesNotEndOnTheThreadOfTheRequest() {
+    void refusesATransactionForWhatDoesNotEndOnTheThreadOfTheRequest() {
         List<Failure> failures = check(Asynchronous.class).failures();
 
         int handlers = (int) java.util.Arrays.stream(Asynchronous.class.getDeclaredMethods())
                 .filter(method -> method.isAnnotationPresent(Idempotent.class))
+                .filter(method -> method.getAnnotation(Idempotent.class).guarantee() == Guarantee.EXACTLY_ONCE)
                 .count();
-        assertThat(failures).hasSize(handlers);
-        assertThat(failures)
-                .allMatch(failure -> failure.description().contains("is not supported, because the method "));
+        // And the method that is @Async.
+        assertThat(failures).hasSize(handlers + 1);
+        assertThat(failures).allMatch(failure -> failure.description().contains("because the method "));
         assertThat(failures.toString())
                 .contains(
                         "answers asynchronously",
@@ -111,7 +120,7 @@ class HandlerChecksTests {
                             new Good(),
                             Good.class.getDeclaredMethod("plain"));
 
-            Findings findings = new HandlerChecks(context, TestMethods.leased(), WebSettings.defaults()).run();
+            Findings findings = new HandlerChecks(context, METHODS, WebSettings.defaults()).run();
 
             assertThat(findings.failures()).hasSize(1);
             assertThat(findings.failures().get(0).description()).contains("not proxied");
@@ -197,61 +206,61 @@ class HandlerChecksTests {
     static class Asynchronous {
 
         @PostMapping("/1")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         Callable<String> callable() {
             return null;
         }
 
         @PostMapping("/2")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         DeferredResult<String> deferred() {
             return null;
         }
 
         @PostMapping("/3")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         WebAsyncTask<String> task() {
             return null;
         }
 
         @PostMapping("/4")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         CompletableFuture<String> future() {
             return null;
         }
 
         @PostMapping("/5")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         ResponseEntity<CompletableFuture<String>> entityOfFuture() {
             return null;
         }
 
         @PostMapping("/6")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         ResponseBodyEmitter emitter() {
             return null;
         }
 
         @PostMapping("/7")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         ResponseEntity<SseEmitter> events() {
             return null;
         }
 
         @PostMapping("/8")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         ResponseEntity<StreamingResponseBody> streaming() {
             return null;
         }
 
         @PostMapping("/9")
         @Idempotent
-        ResponseEntity<Resource> resource() {
+        ResponseEntity<CompletableFuture<String>> leased() {
             return null;
         }
 
         @PostMapping("/10")
-        @Idempotent
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         Flow.Publisher<String> publisher() {
             return null;
         }

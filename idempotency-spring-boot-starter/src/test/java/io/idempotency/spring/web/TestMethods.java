@@ -72,6 +72,10 @@ final class TestMethods implements IdempotentMethods {
         if (!annotation.lease().isEmpty()) {
             settings.lease(DurationStyle.detectAndParse(annotation.lease()));
         }
+        if (!annotation.maxExecution().isEmpty()) {
+            settings.maxExecution(DurationStyle.detectAndParse(annotation.maxExecution()));
+        }
+        settings.proceedOnStoreFailure(name.equals("proceeding"));
         if (!annotation.retention().isEmpty()) {
             settings.retention(DurationStyle.detectAndParse(annotation.retention()));
         }

@@ -1,0 +1,312 @@
+package io.idempotency.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.idempotency.Guarantee;
+import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.jdbc.JdbcIdempotencyStore;
+import io.idempotency.jdbc.SpringBusinessTransactions;
+import io.idempotency.spring.aop.IdempotentMethods;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.web.embedded.jetty.JettyServletWebServerFactory;
+import org.springframework.boot.web.servlet.server.ConfigurableServletWebServerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
+import org.springframework.util.unit.DataSize;
+
+/** Every way to answer, on both servers, under both kinds of guarantees. Cases 112, 109, 100 and 115. */
+class ReturnStyleTests {
+
+    private static final Map<Container, TestServer> SERVERS = new EnumMap<>(Container.class);
+
+    private final String key = TestServer.newKey();
+
+    @AfterAll
+    static void stop() {
+        SERVERS.values().forEach(TestServer::close);
+        SERVERS.clear();
+    }
+
+    static Stream<Cell> cells() {
+        return Arrays.stream(Container.values()).flatMap(ReturnStyleTests::cells);
+    }
+
+    private static Stream<Cell> cells(Container container) {
+        return Stream.concat(
+                Arrays.stream(Style.values()).map(style -> new Cell(container, "leased", style)),
+                Arrays.stream(Style.values())
+                        .filter(style -> style.synchronous)
+                        .map(style -> new Cell(container, "transactional", style)));
+    }
+
+    /** Case 112. */
+    @ParameterizedTest
+    @MethodSource("cells")
+    void runsOnceAndReplays(Cell cell) {
+        Answer first = cell.post(key, false);
+        Answer second = cell.post(key, false);
+
+        cell.assertFirst(first);
+        cell.assertDuplicate(second, first);
+        assertThat(cell.effects().of(key)).isEqualTo(1);
+    }
+
+    /** Cases 100 and 112. */
+    @ParameterizedTest
+    @MethodSource("cells")
+    void refusesADuplicateWhileTheFirstRuns(Cell cell) {
+        CompletableFuture<Answer> first;
+        Answer during;
+        try (Effects.Stop stop = cell.effects().stop(key)) {
+            first = cell.postLater(key, false);
+            stop.awaitArrival();
+            // The work of a stream may begin a moment before its first byte.
+            during = cell.style.streaming
+                    ? await().atMost(Duration.ofSeconds(30))
+                            .until(() -> cell.post(key, false), answer -> !"in-progress".equals(answer.problem()))
+                    : cell.post(key, false);
+        }
+        Answer done = first.join();
+        Answer after = cell.post(key, false);
+
+        assertThat(during.status()).isEqualTo(409);
+        assertThat(during.problem()).isEqualTo(cell.style.streaming ? "result-not-replayable" : "in-progress");
+        cell.assertFirst(done);
+        cell.assertDuplicate(after, done);
+        assertThat(cell.effects().of(key)).isEqualTo(1);
+    }
+
+    /** What failed is free for a retry at once; of a stream nobody knows how much has arrived. */
+    @ParameterizedTest
+    @MethodSource("cells")
+    void runsAgainAfterAFailure(Cell cell) {
+        Answer first = cell.style.streaming ? null : cell.post(key, true);
+        if (first == null) {
+            cell.postLater(key, true).exceptionally(cut -> null).join();
+        }
+        Answer retry = cell.post(key, false);
+
+        if (cell.style.streaming) {
+            assertThat(retry.problem()).isEqualTo("result-not-replayable");
+            assertThat(cell.effects().of(key)).isEqualTo(1);
+        } else {
+            assertThat(first.status()).isEqualTo(500);
+            cell.assertFirst(retry);
+            assertThat(cell.effects().of(key)).isEqualTo(2);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("cells")
+    void keepsTheResultForAClientThatHasGone(Cell cell) throws Exception {
+        try (Effects.Stop stop = cell.effects().stop(key);
+                TestServer.Raw raw = cell.server().raw()) {
+            raw.write(TestServer.Raw.request(
+                    cell.path(), "{}", "Idempotency-Key: " + key, "Content-Type: application/json", "X-Fail: false"));
+            stop.awaitArrival();
+            raw.abort();
+        }
+        Answer retry = await().atMost(Duration.ofSeconds(60))
+                .until(() -> cell.post(key, false), answer -> !"in-progress".equals(answer.problem()));
+
+        cell.assertDuplicate(retry, null);
+        assertThat(cell.effects().of(key)).isEqualTo(1);
+    }
+
+    /** The attempt is known wherever the library or Spring MVC starts the thread. */
+    @ParameterizedTest
+    @MethodSource("cells")
+    void knowsItsAttemptOnOtherThreads(Cell cell) {
+        cell.post(key, false);
+
+        assertThat(cell.effects().of("context of " + key))
+                .isEqualTo(List.of(Style.CALLABLE, Style.RAW_DISPATCH).contains(cell.style) ? 1 : 0);
+    }
+
+    enum Style {
+        BODY(true, 200),
+        ENTITY(true, 201),
+        SERVLET(true, 200),
+        VIEW(true, 200),
+        RESOURCE(true, 200),
+        LARGE_RESOURCE(true, 200),
+        CALLABLE(false, 200),
+        TASK(false, 200),
+        DEFERRED(false, 202),
+        COMPLETED_DEFERRED(false, 200),
+        FUTURE(false, 200),
+        RAW_ASYNC(false, 200),
+        RAW_AT_ONCE(false, 200),
+        RAW_DISPATCH(false, 200),
+        STREAMING_BODY(false, 200, "begun done"),
+        EMITTER(false, 200, "begun done"),
+        SSE(false, 200, "data:begun \n\ndata:done\n\n");
+
+        private final boolean synchronous;
+        private final int status;
+        private final boolean streaming;
+        private final String text;
+
+        Style(boolean synchronous, int status) {
+            this.synchronous = synchronous;
+            this.status = status;
+            this.streaming = false;
+            this.text = "done";
+        }
+
+        Style(boolean synchronous, int status, String text) {
+            this.synchronous = synchronous;
+            this.status = status;
+            this.streaming = true;
+            this.text = text;
+        }
+
+        String text() {
+            return this == LARGE_RESOURCE ? StyleHandlers.LARGE + "done" : text;
+        }
+
+        boolean replayable() {
+            return !streaming && this != LARGE_RESOURCE;
+        }
+    }
+
+    enum Container {
+        TOMCAT(OnTomcat.class),
+        JETTY(OnJetty.class);
+
+        private final Class<?> configuration;
+
+        Container(Class<?> configuration) {
+            this.configuration = configuration;
+        }
+    }
+
+    record Cell(Container container, String guarantee, Style style) {
+
+        TestServer server() {
+            return SERVERS.computeIfAbsent(container, absent -> TestServer.start(container.configuration));
+        }
+
+        Effects effects() {
+            return server().effects();
+        }
+
+        String path() {
+            return "/" + guarantee + "/"
+                    + style.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+        }
+
+        Answer post(String key, boolean fail) {
+            return postLater(key, fail).join();
+        }
+
+        CompletableFuture<Answer> postLater(String key, boolean fail) {
+            return server().postLater(path(), key, "{}", "X-Fail", Boolean.toString(fail));
+        }
+
+        void assertFirst(Answer first) {
+            assertThat(first.status()).isEqualTo(style.status);
+            assertThat(first.text()).isEqualTo(style.text());
+            assertThat(first.headers("Idempotent-Replayed")).isEmpty();
+        }
+
+        void assertDuplicate(Answer duplicate, Answer first) {
+            if (!style.replayable()) {
+                assertThat(duplicate.status()).isEqualTo(409);
+                assertThat(duplicate.problem()).isEqualTo("result-not-replayable");
+                return;
+            }
+            assertThat(duplicate.status()).isEqualTo(style.status);
+            assertThat(duplicate.text()).isEqualTo(style.text());
+            assertThat(duplicate.replayed()).isTrue();
+            if (first != null) {
+                assertThat(duplicate.headers("Content-Type")).isEqualTo(first.headers("Content-Type"));
+                assertThat(duplicate.headers("Location")).isEqualTo(first.headers("Location"));
+            }
+        }
+
+        @Override
+        public String toString() {
+            return container + " " + guarantee + " " + style;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Database.class)
+    static class OnTomcat {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Database.class)
+    static class OnJetty {
+
+        @Bean
+        ConfigurableServletWebServerFactory jetty() {
+            return new JettyServletWebServerFactory();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({LibraryConfiguration.class, StyleHandlers.class})
+    static class Database {
+
+        @Bean
+        DataSource dataSource() {
+            return new EmbeddedDatabaseBuilder()
+                    .setType(EmbeddedDatabaseType.H2)
+                    .generateUniqueName(true)
+                    .build();
+        }
+
+        @Bean
+        PlatformTransactionManager transactionManager(DataSource dataSource) {
+            return new JdbcTransactionManager(dataSource);
+        }
+
+        @Bean
+        IdempotencyEngine engine(DataSource dataSource) {
+            JdbcIdempotencyStore store =
+                    JdbcIdempotencyStore.builder(dataSource).build();
+            store.schema().createIfMissing();
+            return IdempotencyEngine.on(store).build();
+        }
+
+        @Bean
+        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, IdempotencyEngine engine) {
+            return new TestMethods(
+                    Guarantee.EXACTLY_ONCE,
+                    method -> new SpringBusinessTransactions(
+                            manager, new DefaultTransactionAttribute(), (JdbcIdempotencyStore) engine.store()));
+        }
+
+        @Bean
+        WebSettings webSettings() {
+            WebSettings defaults = WebSettings.defaults();
+            return new WebSettings(
+                    defaults.header(),
+                    defaults.maxRequestSize(),
+                    DataSize.ofKilobytes(16),
+                    defaults.maxSpillSize(),
+                    defaults.anonymous(),
+                    defaults.replayedHeader(),
+                    defaults.replayHeaders(),
+                    defaults.problemTypeBase());
+        }
+    }
+}

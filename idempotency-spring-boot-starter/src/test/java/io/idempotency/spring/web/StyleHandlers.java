@@ -1,0 +1,357 @@
+package io.idempotency.spring.web;
+
+import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
+import io.idempotency.Idempotent;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+
+/** One handler for each way in which a Spring MVC application answers a request; all answer "done" in the end. */
+@Configuration(proxyBeanMethods = false)
+class StyleHandlers {
+
+    static final String LARGE = "0123456789abcdef".repeat(4096);
+
+    @Bean
+    Work work(Effects effects) {
+        return new Work(effects);
+    }
+
+    /** What every handler does, on whatever thread. */
+    static final class Work implements DisposableBean {
+
+        final ExecutorService threads = Executors.newCachedThreadPool();
+        private final Effects effects;
+
+        Work(Effects effects) {
+            this.effects = effects;
+        }
+
+        String done(String key, boolean fail) {
+            effects.add(key);
+            effects.passStop(key);
+            if (fail) {
+                throw new IllegalStateException("failed on demand");
+            }
+            return "done";
+        }
+
+        void noteContext(String key) {
+            IdempotencyContext.current()
+                    .filter(context -> context.key().equals(key))
+                    .ifPresent(context -> effects.add("context of " + key));
+        }
+
+        void send(ResponseBodyEmitter emitter, String key, boolean fail) {
+            threads.execute(() -> {
+                try {
+                    emitter.send("begun ", MediaType.TEXT_PLAIN);
+                    emitter.send(done(key, fail), MediaType.TEXT_PLAIN);
+                    emitter.complete();
+                } catch (IOException | RuntimeException e) {
+                    emitter.completeWithError(e);
+                }
+            });
+        }
+
+        @Override
+        public void destroy() {
+            threads.shutdownNow();
+        }
+    }
+
+    static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Controller
+    @RequestMapping("/leased")
+    static class Leased {
+
+        private final Work work;
+
+        Leased(Work work) {
+            this.work = work;
+        }
+
+        @PostMapping("/body")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        String body(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return work.done(key, fail);
+        }
+
+        @PostMapping("/entity")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ResponseEntity<String> entity(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.created(URI.create("/things/1")).body(work.done(key, fail));
+        }
+
+        @PostMapping("/servlet")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void servlet(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            response.getWriter().write(work.done(key, fail));
+        }
+
+        @PostMapping("/view")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ModelAndView view(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            String done = work.done(key, fail);
+            return new ModelAndView(
+                    (model, request, response) -> response.getWriter().write(done));
+        }
+
+        @PostMapping("/resource")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ResponseEntity<Resource> resource(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.ok(new ByteArrayResource(utf8(work.done(key, fail))));
+        }
+
+        @PostMapping("/large-resource")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ResponseEntity<Resource> largeResource(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
+        }
+
+        @PostMapping("/callable")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        Callable<String> callable(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return () -> {
+                work.noteContext(key);
+                return work.done(key, fail);
+            };
+        }
+
+        @PostMapping("/task")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        WebAsyncTask<String> task(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return new WebAsyncTask<>(60_000L, () -> work.done(key, fail));
+        }
+
+        @PostMapping("/deferred")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        DeferredResult<ResponseEntity<String>> deferred(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            DeferredResult<ResponseEntity<String>> result = new DeferredResult<>(60_000L);
+            work.threads.execute(() -> {
+                try {
+                    result.setResult(ResponseEntity.accepted().body(work.done(key, fail)));
+                } catch (RuntimeException e) {
+                    result.setErrorResult(e);
+                }
+            });
+            return result;
+        }
+
+        @PostMapping("/completed-deferred")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        DeferredResult<String> completedDeferred(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            DeferredResult<String> result = new DeferredResult<>();
+            result.setResult(work.done(key, fail));
+            return result;
+        }
+
+        @PostMapping("/future")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        CompletableFuture<String> future(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return CompletableFuture.supplyAsync(() -> work.done(key, fail), work.threads);
+        }
+
+        @PostMapping("/raw-async")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void rawAsync(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletRequest request) {
+            AsyncContext context = request.startAsync();
+            context.setTimeout(60_000);
+            work.threads.execute(() -> {
+                HttpServletResponse response = (HttpServletResponse) context.getResponse();
+                try {
+                    response.getOutputStream().write(utf8(work.done(key, fail)));
+                } catch (IOException | RuntimeException e) {
+                    response.setStatus(500);
+                }
+                context.complete();
+            });
+        }
+
+        @PostMapping("/raw-at-once")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void rawAtOnce(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletRequest request,
+                HttpServletResponse response)
+                throws IOException {
+            AsyncContext context = request.startAsync(request, response);
+            response.getWriter().write(work.done(key, fail));
+            context.complete();
+        }
+
+        @PostMapping("/raw-dispatch")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void rawDispatch(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletRequest request) {
+            AsyncContext context = request.startAsync();
+            context.setTimeout(60_000);
+            context.start(() -> {
+                String result;
+                try {
+                    work.noteContext(key);
+                    result = work.done(key, fail);
+                } catch (RuntimeException e) {
+                    result = "";
+                }
+                context.dispatch("/dispatched?result=" + result);
+            });
+        }
+
+        @PostMapping("/streaming-body")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ResponseEntity<StreamingResponseBody> streamingBody(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.ok().contentType(MediaType.TEXT_PLAIN).body(out -> {
+                out.write(utf8("begun "));
+                out.flush();
+                out.write(utf8(work.done(key, fail)));
+            });
+        }
+
+        @PostMapping("/sse")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        SseEmitter sse(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            SseEmitter emitter = new SseEmitter(60_000L);
+            work.send(emitter, key, fail);
+            return emitter;
+        }
+
+        @PostMapping("/emitter")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        ResponseBodyEmitter emitter(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            ResponseBodyEmitter emitter = new ResponseBodyEmitter(60_000L);
+            work.send(emitter, key, fail);
+            return emitter;
+        }
+    }
+
+    @Controller
+    @RequestMapping("/dispatched")
+    static class Dispatched {
+
+        @PostMapping
+        void dispatched(HttpServletRequest request, HttpServletResponse response) {
+            try {
+                String result = request.getParameter("result");
+                if (result.isEmpty()) {
+                    response.setStatus(500);
+                }
+                response.getWriter().write(result);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Controller
+    @RequestMapping("/transactional")
+    static class Transactional {
+
+        private final Work work;
+
+        Transactional(Work work) {
+            this.work = work;
+        }
+
+        @PostMapping("/body")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        String body(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return work.done(key, fail);
+        }
+
+        @PostMapping("/entity")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        ResponseEntity<String> entity(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.created(URI.create("/things/1")).body(work.done(key, fail));
+        }
+
+        @PostMapping("/servlet")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        void servlet(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            response.getWriter().write(work.done(key, fail));
+        }
+
+        @PostMapping("/view")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        ModelAndView view(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            String done = work.done(key, fail);
+            return new ModelAndView(
+                    (model, request, response) -> response.getWriter().write(done));
+        }
+
+        @PostMapping("/resource")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        ResponseEntity<Resource> resource(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.ok(new ByteArrayResource(utf8(work.done(key, fail))));
+        }
+
+        @PostMapping("/large-resource")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        ResponseEntity<Resource> largeResource(
+                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
+        }
+    }
+}
