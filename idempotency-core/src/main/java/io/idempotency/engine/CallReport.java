@@ -76,6 +76,70 @@ final class CallReport {
         listener.onCallEnded(call.operation(), outcome, Duration.ofNanos(runtime.nanoTime() - start));
     }
 
+    /** A call whose key is claimed on the way. If none was asked for, there was no call. */
+    Completion late(String operation, LateWork work, LateBody body) throws Throwable {
+        long start = runtime.nanoTime();
+        ObservedLateWork observed = new ObservedLateWork(work);
+        String outcome = FAILED;
+        try {
+            Completion completion = body.run(observed);
+            outcome = completion instanceof Completion.Replayed
+                    ? REPLAYED
+                    : observed.unprotected ? UNPROTECTED : observed.finish instanceof Finish.Store ? EXECUTED : FAILED;
+            return completion;
+        } catch (IdempotencyException refusal) {
+            if (observed.thrown != refusal) {
+                outcome = refusal.code().outcome();
+            }
+            throw refusal;
+        } finally {
+            long elapsed = runtime.nanoTime() - start;
+            if (observed.granted) {
+                times.record(operation, elapsed);
+            }
+            if (observed.asked) {
+                listener.onCallEnded(operation, outcome, Duration.ofNanos(elapsed));
+            }
+        }
+    }
+
+    interface LateBody {
+        Completion run(LateWork observed) throws Throwable;
+    }
+
+    private static final class ObservedLateWork implements LateWork {
+
+        private final LateWork work;
+        private boolean asked;
+        private boolean granted;
+        private boolean unprotected;
+        private @Nullable Finish finish;
+        private @Nullable Throwable thrown;
+
+        private ObservedLateWork(LateWork work) {
+            this.work = work;
+        }
+
+        @Override
+        public Finish run(Claim claim) throws Throwable {
+            try {
+                finish = work.run(call -> observed(claim, call));
+                return finish;
+            } catch (Throwable failure) {
+                thrown = failure;
+                throw failure;
+            }
+        }
+
+        private @Nullable Attempt observed(Claim claim, Call call) {
+            asked = true;
+            Attempt attempt = claim.of(call);
+            granted = attempt != null;
+            unprotected = attempt != null && attempt.context() == null;
+            return attempt;
+        }
+    }
+
     interface Body {
         Completion run(Work observed) throws Throwable;
     }

@@ -89,6 +89,21 @@ public final class IdempotencyEngine implements AutoCloseable {
     }
 
     /**
+     * Runs work that learns its key on the way, in a transaction that is there before it. Only for {@link Guarantee#EXACTLY_ONCE}.
+     *
+     * @return what the call came to; work that ended without having asked for its key is executed and not stored
+     * @throws IdempotencyException if the call is refused
+     * @throws Throwable what the work throws
+     */
+    public Completion executeLate(OperationSettings settings, LateWork work) throws Throwable {
+        if (settings.guarantee() != Guarantee.EXACTLY_ONCE || transactional == null) {
+            throw new IllegalStateException("Operation " + settings.operation() + " is " + settings.guarantee() + " in "
+                    + store.name() + "; only a transaction can be there before its key");
+        }
+        return report.late(settings.operation(), work, observed -> transactional.executeLate(settings, observed));
+    }
+
+    /**
      * Claims the key for work that ends elsewhere. Only for the leased guarantees.
      *
      * @throws IdempotencyException if the call is refused
@@ -99,6 +114,11 @@ public final class IdempotencyEngine implements AutoCloseable {
                     + " is EXACTLY_ONCE, which holds only for work that ends on the thread on which it began");
         }
         return report.begin(call, () -> leased.begin(call));
+    }
+
+    /** The attempt of work that runs without a record, because the store cannot answer and the operation proceeds then. */
+    public static Attempt unprotected() {
+        return new UnprotectedAttempt();
     }
 
     /** The operators' way to the records of this engine's store. */

@@ -120,16 +120,41 @@ final class TransactionalAttempt implements Attempt {
             BusinessTransactions.Handle openTransaction,
             BusinessTransactions ofOperation)
             throws Throwable {
+        begin(claimed, openTransaction, ofOperation);
         Finish finish;
         try {
-            finish = runWork(work, claimed, openTransaction, ofOperation);
+            finish = running.run(call, this, work);
         } catch (Throwable failure) {
-            thrown = failure;
-            if (!storeInCommit(failure, openTransaction, ofOperation)) {
-                throw failure;
-            }
+            failed(failure, openTransaction, ofOperation);
             return;
         }
+        finished(finish, openTransaction);
+    }
+
+    void begin(
+            ClaimResult.Claimed claimed,
+            BusinessTransactions.Handle openTransaction,
+            BusinessTransactions ofOperation) {
+        transaction = openTransaction;
+        transactions = ofOperation;
+        lease = claimed.lease();
+        context = new AttemptContext(call, claimed.lease(), claimed.takeover(), () -> false);
+        if (claimed.takeover()) {
+            listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
+        }
+    }
+
+    /** The work has thrown. Passes it on, unless it is committed as the result. */
+    void failed(Throwable failure, BusinessTransactions.Handle openTransaction, BusinessTransactions ofOperation)
+            throws Throwable {
+        thrown = failure;
+        if (!storeInCommit(failure, openTransaction, ofOperation)) {
+            throw failure;
+        }
+    }
+
+    /** The work has returned. */
+    void finished(Finish finish, BusinessTransactions.Handle openTransaction) {
         if (!(finish instanceof Finish.Store stored)) {
             rollBack(openTransaction);
             return;
@@ -165,22 +190,6 @@ final class TransactionalAttempt implements Attempt {
             throw judge.busy(call, null).refusal();
         }
         return completion();
-    }
-
-    private Finish runWork(
-            Work work,
-            ClaimResult.Claimed claimed,
-            BusinessTransactions.Handle openTransaction,
-            BusinessTransactions ofOperation)
-            throws Throwable {
-        transaction = openTransaction;
-        transactions = ofOperation;
-        lease = claimed.lease();
-        context = new AttemptContext(call, claimed.lease(), claimed.takeover(), () -> false);
-        if (claimed.takeover()) {
-            listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
-        }
-        return running.run(call, this, work);
     }
 
     private void rollBack(BusinessTransactions.Handle openTransaction) {

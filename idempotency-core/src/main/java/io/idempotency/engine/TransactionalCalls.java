@@ -245,6 +245,113 @@ final class TransactionalCalls {
         return store.find(call.id()).map(IdempotencyRecord::asClaimResult).orElse(null);
     }
 
+    /** Runs work that claims its key on the way. */
+    Completion executeLate(OperationSettings settings, LateWork work) throws Throwable {
+        BusinessTransactions transactions = Objects.requireNonNull(settings.transactions());
+        LateTransaction late = new LateTransaction(store, judge, running, transactions, this::newAttempt);
+        ClaimResult found = transactions.isOpen()
+                ? inOpenTransaction(late, work, transactions)
+                : inNewTransaction(settings, work, transactions, late);
+        if (late.silent() != null) {
+            throw late.silent();
+        }
+        TransactionalAttempt attempt = late.attempt();
+        if (attempt == null) {
+            return new Completion.Executed(false, late.isRolledBack());
+        }
+        return found == null ? attempt.completion() : afterLateClaim(attempt, found);
+    }
+
+    private static @Nullable ClaimResult inOpenTransaction(
+            LateTransaction late, LateWork work, BusinessTransactions transactions) throws Throwable {
+        BusinessTransactions.Handle transaction = transactions.open();
+        try {
+            late.run(work, transaction);
+        } catch (Throwable failure) {
+            transaction.setRollbackOnly();
+            throw failure;
+        }
+        TransactionalAttempt attempt = late.attempt();
+        if (attempt == null || !attempt.ran()) {
+            return late.inTheWay();
+        }
+        attempt.rethrowCommittedFailure();
+        return attempt.isOutdone() ? new ClaimResult.Contended() : null;
+    }
+
+    private TransactionalAttempt newAttempt(Call call) {
+        return new TransactionalAttempt(call, call.claimBy(runtime.newOwner()), store, listener, results, running);
+    }
+
+    private @Nullable ClaimResult inNewTransaction(
+            OperationSettings settings, LateWork work, BusinessTransactions transactions, LateTransaction late)
+            throws Throwable {
+        try {
+            transactions.inNew(transaction -> late.run(work, transaction));
+        } catch (StoreUnavailableException silent) {
+            TransactionalAttempt attempt = late.attempt();
+            if (attempt == null && settings.proceedOnStoreFailure()) {
+                log.warn("The store cannot answer; operation {} runs unprotected", settings.operation(), silent);
+                work.run(call -> new UnprotectedAttempt());
+                return null;
+            }
+            rolledBack(attempt);
+            throw silent;
+        } catch (CommitFailedException failed) {
+            TransactionalAttempt attempt = late.attempt();
+            if (attempt == null) {
+                throw failed.failure();
+            }
+            return afterFailedCommit(attempt.call(), failed, attempt);
+        } catch (TransactionConflictException conflict) {
+            TransactionalAttempt attempt = late.attempt();
+            if (attempt == null) {
+                throw conflict;
+            }
+            return afterConflict(attempt, conflict);
+        } catch (Throwable failure) {
+            TransactionalAttempt attempt = late.attempt();
+            if (attempt != null) {
+                attempt.rolledBack();
+                storeFailure(attempt.call(), attempt, failure);
+            }
+            throw failure;
+        }
+        TransactionalAttempt attempt = late.attempt();
+        if (attempt == null || !attempt.ran()) {
+            return late.inTheWay();
+        }
+        return afterTransaction(attempt.call(), attempt);
+    }
+
+    private static void rolledBack(@Nullable TransactionalAttempt attempt) {
+        if (attempt != null) {
+            attempt.rolledBack();
+        }
+    }
+
+    // The work cannot begin again here, so that waiting is for a result, not for the key.
+    private Completion afterLateClaim(TransactionalAttempt attempt, ClaimResult inTheWay) {
+        Call call = attempt.call();
+        ClaimResult found = inTheWay instanceof ClaimResult.Contended ? look(call) : inTheWay;
+        try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
+            while (true) {
+                Verdict verdict = found == null ? judge.busy(call, null) : judge.judge(call, found);
+                if (verdict instanceof Verdict.Replay replay) {
+                    return replay.completion();
+                }
+                if (verdict instanceof Verdict.Refused refused) {
+                    throw refused.refusal();
+                }
+                Verdict.Busy busy = verdict instanceof Verdict.Busy known ? known : judge.busy(call, null);
+                if (attempt.ran() || !waiting.again()) {
+                    throw busy.refusal();
+                }
+                found = look(call);
+            }
+        }
+    }
+
     private Completion inOpenTransaction(Call call, Work work, BusinessTransactions transactions) throws Throwable {
         if (transactions.isOpenReadOnly()) {
             throw new IllegalStateException(

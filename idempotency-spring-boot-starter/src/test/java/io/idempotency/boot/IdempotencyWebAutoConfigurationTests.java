@@ -391,10 +391,10 @@ class IdempotencyWebAutoConfigurationTests {
                 FailureAnalysis analysis = StartupFailures.analysisOf(context);
                 assertThat(analysis.getDescription().lines())
                         .hasSize(2)
-                        .anyMatch(line -> line.contains(".byOrder names a key by an expression"))
+                        .anyMatch(line -> line.contains(".byOrder names a fingerprint by an expression"))
                         .anyMatch(line -> line.contains(".anything is mapped to every HTTP method"))
                         .allMatch(line -> line.endsWith("."));
-                assertThat(analysis.getAction()).contains("Remove the attribute 'key'", "@PostMapping");
+                assertThat(analysis.getAction()).contains("Remove the attribute 'fingerprint'", "@PostMapping");
             });
         }
     }
@@ -488,7 +488,7 @@ class IdempotencyWebAutoConfigurationTests {
         }
 
         @PostMapping("/by-order")
-        @Idempotent(key = "#order")
+        @Idempotent(fingerprint = "#order")
         public String byOrder(String order) {
             return order;
         }

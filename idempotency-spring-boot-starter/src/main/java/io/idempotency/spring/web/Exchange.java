@@ -1,8 +1,12 @@
 package io.idempotency.spring.web;
 
+import io.idempotency.IdempotencyContext;
+import io.idempotency.IdempotencyException;
 import io.idempotency.engine.Attempt;
+import io.idempotency.engine.Call;
 import io.idempotency.engine.Completion;
 import io.idempotency.engine.Finish;
+import io.idempotency.engine.LateWork;
 import io.idempotency.engine.OperationSettings;
 import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.OutcomePolicy.Disposition;
@@ -46,6 +50,11 @@ final class Exchange {
     private boolean threw;
     private volatile boolean cutOff;
     private Disposition verdict = Disposition.UNDECIDED;
+    private boolean stopped;
+    private @Nullable BusinessKey businessKey;
+    private LateWork.@Nullable Claim claim;
+    private @Nullable Call lateCall;
+    private @Nullable IdempotencyException refusal;
     private @Nullable LeasedRun leased;
     private @Nullable Attempt attempt;
     private @Nullable Finish finish;
@@ -80,6 +89,29 @@ final class Exchange {
         leased = run;
     }
 
+    /** The key is going to be claimed at the gate, with what the handler is called with. */
+    void claimsAtTheGate(BusinessKey key, LateWork.Claim by) {
+        businessKey = key;
+        claim = by;
+    }
+
+    /** The call whose key was claimed at the gate; null before and without one. */
+    @Nullable
+    Call lateCall() {
+        return lateCall;
+    }
+
+    /** Why the gate has stopped the call, if it was not for a record. */
+    @Nullable
+    IdempotencyException refusal() {
+        return refusal;
+    }
+
+    /** Whether the gate has stopped the call before its handler. */
+    boolean isStopped() {
+        return stopped;
+    }
+
     // At the gate
 
     /** Whether the handler was called: what it calls or forwards to is covered by its own record. */
@@ -98,8 +130,11 @@ final class Exchange {
             return invocation.proceed();
         }
         reached = true;
-        if (replaying) {
+        if (replaying || stopped) {
             throw ReplaySignal.INSTANCE;
+        }
+        if (businessKey != null && attempt == null) {
+            claimAtTheGate(businessKey, invocation.getArguments());
         }
         inside = true;
         threw = false;
@@ -107,7 +142,7 @@ final class Exchange {
         if (attempt instanceof RunningAttempt running) {
             BoundCallable.in(request, running);
         }
-        try {
+        try (IdempotencyContext.Scope ignored = bind()) {
             return invocation.proceed();
         } catch (Throwable thrown) {
             threw(thrown);
@@ -130,13 +165,26 @@ final class Exchange {
         return decide();
     }
 
+    /** The same for an attempt whose key is claimed at the gate. */
+    Finish runLate() {
+        try {
+            chain.doFilter(request, response);
+        } catch (Throwable thrown) {
+            failed(thrown);
+        }
+        return decide();
+    }
+
     void begin(Attempt running) {
         attempt = running;
         ran = true;
     }
 
     void failed(Throwable thrown) {
-        failure = thrown;
+        // What the gate has thrown to stop the call is no failure of anybody.
+        if (!(stopped && ReplaySignal.isIn(thrown))) {
+            failure = thrown;
+        }
     }
 
     /** The container has ended an asynchronous request before its handler had. */
@@ -154,6 +202,30 @@ final class Exchange {
         }
     }
 
+    // Where the key is claimed at the gate, nobody has done it before.
+    private IdempotencyContext.Scope bind() {
+        return lateCall != null && attempt instanceof RunningAttempt running ? running.bind() : () -> {};
+    }
+
+    private void claimAtTheGate(BusinessKey key, @Nullable Object[] arguments) {
+        try {
+            Call call = key.callOf(arguments);
+            if (call == null) {
+                return;
+            }
+            lateCall = call;
+            Attempt granted = claim == null ? null : claim.of(call);
+            if (granted != null) {
+                begin(granted);
+                return;
+            }
+        } catch (IdempotencyException refused) {
+            refusal = refused;
+        }
+        stopped = true;
+        throw ReplaySignal.INSTANCE;
+    }
+
     private void threw(Throwable thrown) {
         threw = true;
         verdict = attempt == null ? Disposition.UNDECIDED : attempt.judge(thrown);
@@ -166,7 +238,7 @@ final class Exchange {
     }
 
     private Finish finish() {
-        if (!reached) {
+        if (!reached || stopped) {
             return new Finish.Release();
         }
         return switch (disposition()) {
@@ -178,7 +250,7 @@ final class Exchange {
 
     /** Whether the response is one that duplicates get, as far as that is known before its body. */
     boolean isToBeStored() {
-        return reached && disposition() == Disposition.STORE;
+        return reached && attempt != null && disposition() == Disposition.STORE;
     }
 
     Finish.Store storedWithoutBody() {
@@ -323,6 +395,10 @@ final class Exchange {
             response.discard();
             return true;
         }
+        if (stopped) {
+            leaveTheGate();
+            return true;
+        }
         replaying = true;
         try {
             chain.doFilter(request, response);
@@ -336,9 +412,14 @@ final class Exchange {
             response.send();
             return false;
         }
+        leaveTheGate();
+        return true;
+    }
+
+    /** Forgets what was answered to the signal that has stopped the call. */
+    void leaveTheGate() {
         response.discardContent();
         forgetSignal();
-        return true;
     }
 
     // Error pages look for an exception in the request.

@@ -90,15 +90,13 @@ public final class HandlerChecks {
         if (annotation == null) {
             return null;
         }
-        if (!annotation.key().isEmpty()) {
+        if (!annotation.fingerprint().isEmpty() && annotation.key().isEmpty()) {
             return new Failure(
-                    place + " names a key by an expression, which is not supported on a handler of requests",
-                    "Remove the attribute 'key': the key of a request comes with its header.");
-        }
-        if (!annotation.fingerprint().isEmpty()) {
-            return new Failure(
-                    place + " names a fingerprint by an expression, which is not supported on a handler of requests",
-                    "Remove the attribute 'fingerprint', or choose a fingerprintScheme: RAW, JSON or NONE.");
+                    place
+                            + " names a fingerprint by an expression, but its key comes with a header and is claimed before there are"
+                            + " arguments",
+                    "Remove the attribute 'fingerprint' and choose a fingerprintScheme (RAW, JSON or NONE), or name a key by an"
+                            + " expression as well.");
         }
         return null;
     }

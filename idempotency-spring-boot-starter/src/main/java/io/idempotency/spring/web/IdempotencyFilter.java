@@ -12,7 +12,9 @@ import io.idempotency.engine.OperationSettings;
 import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.spring.aop.KeyExpression;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -128,38 +130,96 @@ public final class IdempotencyFilter implements Filter {
     private void protect(
             IdempotentHandler handler, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        CachedRequest cached;
-        Call call;
+        String key;
+        Incoming incoming;
         try {
-            String key = headerKey.read(request);
+            key = handler.method().key() == null ? headerKey.read(request) : "";
             if (key == null) {
                 requireNoKey(handler);
-                marked(request, new Unprotected(handler), () -> chain.doFilter(request, response));
-                return;
             }
-            String path = HttpScope.canonicalPath(handler.path());
-            String scope = scope(request, handler, path);
-            cached = CachedRequest.read(request, settings.maxRequestSize().toBytes());
-            if (cached == null) {
-                // The dispatcher refuses what it cannot read. If it does not, the gate does.
-                chain.doFilter(request, response);
-                return;
-            }
-            Fingerprint fingerprint =
-                    RequestFingerprint.of(cached, handler.method().fingerprintScheme(), path, handler.path());
-            call = new Call(handler.method().settings(), scope, key, fingerprint);
+            incoming = key == null ? null : read(request, handler);
         } catch (IdempotencyException refusal) {
             answers.refuse(request, response, refusal);
             return;
         }
+        if (key == null) {
+            marked(request, new Unprotected(handler), () -> chain.doFilter(request, response));
+        } else if (incoming == null) {
+            // The dispatcher refuses what it cannot read. If it does not, the gate does.
+            chain.doFilter(request, response);
+        } else {
+            protect(handler, incoming, key, response, chain);
+        }
+    }
+
+    private void protect(
+            IdempotentHandler handler, Incoming incoming, String key, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        IdempotentMethod method = handler.method();
         try (BufferedResponse buffered = new BufferedResponse(response, settings)) {
-            Exchange exchange = new Exchange(handler, cached, buffered, chain, replayable, statusPolicy);
-            if (call.settings().guarantee() == Guarantee.EXACTLY_ONCE) {
-                marked(request, exchange, () -> execute(call, exchange));
+            Exchange exchange = new Exchange(handler, incoming.request(), buffered, chain, replayable, statusPolicy);
+            KeyExpression expression = method.key();
+            if (expression == null) {
+                Call call = new Call(method.settings(), incoming.scope(), key, incoming.fingerprint());
+                run(call, exchange, chain);
             } else {
-                begin(call, exchange, chain);
+                BusinessKey businessKey = new BusinessKey(method, expression, incoming.scope(), incoming.fingerprint());
+                runLate(businessKey, exchange, chain);
             }
         }
+    }
+
+    private void run(Call call, Exchange exchange, FilterChain chain) throws IOException, ServletException {
+        if (call.settings().guarantee() == Guarantee.EXACTLY_ONCE) {
+            marked(
+                    exchange.request(),
+                    exchange,
+                    () -> execute(exchange, call, () -> engine.execute(call, exchange::run)));
+        } else {
+            begin(call, exchange, chain);
+        }
+    }
+
+    // The key is made of what the handler is called with, so that it is claimed at the gate.
+    private void runLate(BusinessKey key, Exchange exchange, FilterChain chain) throws IOException, ServletException {
+        OperationSettings operation = exchange.handler().method().settings();
+        if (operation.guarantee() == Guarantee.EXACTLY_ONCE) {
+            marked(
+                    exchange.request(),
+                    exchange,
+                    () -> execute(
+                            exchange,
+                            null,
+                            () -> engine.executeLate(operation, claim -> {
+                                exchange.claimsAtTheGate(key, claim);
+                                return exchange.runLate();
+                            })));
+        } else {
+            LeasedRun run = newRun(exchange);
+            exchange.claimsAtTheGate(key, call -> run.claimLate(engine, call));
+            run.begin(chain);
+        }
+    }
+
+    private LeasedRun newRun(Exchange exchange) {
+        CachedRequest request = exchange.request();
+        LeasedRun run = new LeasedRun(exchange, answers, () -> request.removeAttribute(attribute));
+        exchange.leased(run);
+        request.setAttribute(attribute, exchange);
+        return run;
+    }
+
+    private @Nullable Incoming read(HttpServletRequest request, IdempotentHandler handler) throws IOException {
+        String path = HttpScope.canonicalPath(handler.path());
+        String scope = handler.method().key() == null ? scope(request, handler, path) : tenant(handler);
+        CachedRequest cached =
+                CachedRequest.read(request, settings.maxRequestSize().toBytes());
+        return cached == null
+                ? null
+                : new Incoming(
+                        cached,
+                        scope,
+                        RequestFingerprint.of(cached, handler.method().fingerprintScheme(), path, handler.path()));
     }
 
     private static void requireNoKey(IdempotentHandler handler) {
@@ -176,12 +236,26 @@ public final class IdempotencyFilter implements Filter {
         boolean nameless = principal == null
                 ? settings.anonymous() == WebSettings.AnonymousCallers.REFUSE
                 : caller == null || caller.isBlank();
-        String added = nameless ? null : scopeResolver.resolve(operation.operation());
-        if (added == null) {
-            throw new UnknownCallerException("The caller of operation " + operation.operation()
-                    + " is not known, so that nobody can tell whose key it is");
+        if (nameless) {
+            throw unknownCaller(operation);
         }
+        String added = tenant(handler);
         return HttpScope.of(caller, added, request.getMethod(), path);
+    }
+
+    // Whoever the caller is: a business key means the same for all of a tenant.
+    private String tenant(IdempotentHandler handler) {
+        OperationSettings operation = handler.method().settings();
+        String tenant = scopeResolver.resolve(operation.operation());
+        if (tenant == null) {
+            throw unknownCaller(operation);
+        }
+        return tenant;
+    }
+
+    private static UnknownCallerException unknownCaller(OperationSettings operation) {
+        return new UnknownCallerException("The caller of operation " + operation.operation()
+                + " is not known, so that nobody can tell whose key it is");
     }
 
     private void marked(HttpServletRequest request, Object mark, Part part) throws IOException, ServletException {
@@ -213,27 +287,32 @@ public final class IdempotencyFilter implements Filter {
                 marked(request, new Unprotected(exchange.handler()), () -> chain.doFilter(request, response));
                 return;
             }
-            LeasedRun run = new LeasedRun(call, attempt, exchange, answers, () -> request.removeAttribute(attribute));
-            exchange.leased(run);
-            request.setAttribute(attribute, exchange);
+            LeasedRun run = newRun(exchange);
+            run.claimed(call, attempt);
             run.begin(chain);
         } else {
             throw new IllegalStateException("Unknown decision " + decision);
         }
     }
 
-    private void execute(Call call, Exchange exchange) throws IOException, ServletException {
+    /** @param call null if its key is claimed at the gate */
+    private void execute(Exchange exchange, @Nullable Call call, Execution execution)
+            throws IOException, ServletException {
         Completion completion;
         try {
-            completion = engine.execute(call, exchange::run);
+            completion = execution.run();
         } catch (Throwable thrown) {
             afterFailure(exchange, thrown);
             return;
         }
-        if (completion instanceof Completion.Executed executed) {
+        Call of = call == null ? exchange.lateCall() : call;
+        IdempotencyException refusal = exchange.refusal();
+        if (refusal != null) {
+            afterFailure(exchange, refusal);
+        } else if (completion instanceof Completion.Replayed replayed && of != null) {
+            replay(of, replayed, exchange);
+        } else if (completion instanceof Completion.Executed executed) {
             exchange.send(executed, answers.problems());
-        } else if (completion instanceof Completion.Replayed replayed) {
-            replay(call, replayed, exchange);
         } else {
             throw new IllegalStateException("Unknown completion " + completion);
         }
@@ -256,7 +335,11 @@ public final class IdempotencyFilter implements Filter {
             exchange.send(new Completion.Executed(false, true), answers.problems());
             return;
         }
-        exchange.discard();
+        if (exchange.isStopped()) {
+            exchange.leaveTheGate();
+        } else {
+            exchange.discard();
+        }
         if (thrown instanceof IdempotencyException refusal) {
             answers.refuse(exchange.request(), exchange.response().real(), refusal);
         } else if (!exchange.letApplicationAnswer(thrown, exceptionResolvers.get())) {
@@ -299,6 +382,14 @@ public final class IdempotencyFilter implements Filter {
 
     /** The mark of a request without a key whose handler does not require one. */
     private record Unprotected(IdempotentHandler handler) {}
+
+    /** A request of an idempotent handler, as far as it is known before its arguments. */
+    private record Incoming(CachedRequest request, String scope, Fingerprint fingerprint) {}
+
+    /** What the engine does with an exchange. */
+    private interface Execution {
+        Completion run() throws Throwable;
+    }
 
     /** A part of the handling of a request. */
     private interface Part {

@@ -3,9 +3,12 @@ package io.idempotency.spring.web;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.IdempotencyException;
 import io.idempotency.StoreUnavailableException;
+import io.idempotency.engine.Attempt;
 import io.idempotency.engine.Call;
 import io.idempotency.engine.Completion;
+import io.idempotency.engine.Decision;
 import io.idempotency.engine.Finish;
+import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.engine.RunningAttempt;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
@@ -30,11 +33,12 @@ final class LeasedRun implements AsyncStart, Passage {
     private static final Logger log = LoggerFactory.getLogger(LeasedRun.class);
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Call call;
-    private final RunningAttempt attempt;
     private final Exchange exchange;
     private final Answers answers;
     private final Runnable onEnd;
+    private @Nullable Call call;
+    private @Nullable RunningAttempt attempt;
+    private Completion.@Nullable Replayed replayed;
     private int passes;
     private boolean startedAsync;
     private boolean recorded;
@@ -45,17 +49,39 @@ final class LeasedRun implements AsyncStart, Passage {
     /**
      * @param onEnd called when the response is settled and before it is sent
      */
-    LeasedRun(Call call, RunningAttempt attempt, Exchange exchange, Answers answers, Runnable onEnd) {
-        this.call = call;
-        this.attempt = attempt;
+    LeasedRun(Exchange exchange, Answers answers, Runnable onEnd) {
         this.exchange = exchange;
         this.answers = answers;
         this.onEnd = onEnd;
     }
 
+    /** The key is claimed: before the first dispatch, or at the gate. */
+    void claimed(Call granted, RunningAttempt running) {
+        call = granted;
+        attempt = running;
+        exchange.begin(running);
+    }
+
+    /** Claims a key at the gate. */
+    @Nullable
+    Attempt claimLate(IdempotencyEngine engine, Call wanted) {
+        Decision decision = engine.begin(wanted);
+        if (decision instanceof Decision.Replay replay) {
+            call = wanted;
+            replayed = replay.completion();
+            return null;
+        }
+        RunningAttempt running = ((Decision.Proceed) decision).attempt().orElse(null);
+        if (running == null) {
+            return IdempotencyEngine.unprotected();
+        }
+        call = wanted;
+        attempt = running;
+        return running;
+    }
+
     /** Goes through the chain in the request's own dispatch. */
     void begin(FilterChain chain) throws IOException, ServletException {
-        exchange.begin(attempt);
         exchange.request().allowAsync(this);
         exchange.response().passBy(this);
         pass(chain, exchange.request(), exchange.response());
@@ -84,7 +110,7 @@ final class LeasedRun implements AsyncStart, Passage {
     private void pass(FilterChain chain, ServletRequest request, ServletResponse response)
             throws IOException, ServletException {
         enter();
-        try (IdempotencyContext.Scope ignored = attempt.bind()) {
+        try (IdempotencyContext.Scope ignored = bind()) {
             chain.doFilter(request, response);
         } catch (Throwable thrown) {
             exchange.failed(thrown);
@@ -99,6 +125,11 @@ final class LeasedRun implements AsyncStart, Passage {
                 toComplete.complete();
             }
         }
+    }
+
+    // Before a late claim there is nothing to be bound.
+    private IdempotencyContext.Scope bind() {
+        return attempt == null ? () -> {} : attempt.bind();
     }
 
     private void enter() {
@@ -140,7 +171,7 @@ final class LeasedRun implements AsyncStart, Passage {
 
     Runnable bound(Runnable task) {
         return () -> {
-            try (IdempotencyContext.Scope ignored = attempt.bind()) {
+            try (IdempotencyContext.Scope ignored = bind()) {
                 task.run();
             }
         };
@@ -175,11 +206,10 @@ final class LeasedRun implements AsyncStart, Passage {
             }
             ended = true;
             onEnd.run();
-            if (!recorded) {
+            if (!recorded && attempt != null) {
                 log.warn(
-                        "A request of operation {} ({}) timed out or failed before its response was complete; its outcome is not known",
-                        operation(),
-                        call.id());
+                        "A request of operation {} timed out or failed before its response was complete; its outcome is not known",
+                        operation());
                 attempt.finish(new Finish.Hold());
             }
         } finally {
@@ -204,30 +234,27 @@ final class LeasedRun implements AsyncStart, Passage {
             if (ended) {
                 throw new IOException("The response has ended");
             }
-            if (exchange.isToBeStored()) {
-                recordBeforeTheBody();
+            if (attempt != null && call != null && exchange.isToBeStored()) {
+                recordBeforeTheBody(call, attempt);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void recordBeforeTheBody() throws IOException {
+    private void recordBeforeTheBody(Call of, RunningAttempt running) throws IOException {
         Completion completion;
         try {
-            completion = attempt.finish(exchange.storedWithoutBody());
+            completion = running.finish(exchange.storedWithoutBody());
         } catch (IdempotencyException refusal) {
             answerOtherwise(refusal);
             throw new IOException("The key was lost before the response was sent", refusal);
         }
         recorded = true;
-        if (completion instanceof Completion.Replayed replayed) {
+        if (completion instanceof Completion.Replayed winner) {
             silence();
             answers.replay(
-                    call,
-                    replayed.result(),
-                    exchange.request(),
-                    exchange.response().real());
+                    of, winner.result(), exchange.request(), exchange.response().real());
             throw new IOException("Another attempt has answered before");
         }
         if (!((Completion.Executed) completion).stored()) {
@@ -264,29 +291,41 @@ final class LeasedRun implements AsyncStart, Passage {
                 log.debug("What the handler did after another answer", exchange.failure());
             } else if (recorded) {
                 exchange.send(new Completion.Executed(true, false), answers.problems());
+            } else if (exchange.isStopped()) {
+                answerInPlace();
+            } else if (attempt == null || call == null) {
+                exchange.send(new Completion.Executed(false, false), answers.problems());
             } else {
-                recordAndSend();
+                recordAndSend(call, attempt);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void recordAndSend() throws IOException, ServletException {
+    private void answerInPlace() throws IOException {
+        exchange.leaveTheGate();
+        HttpServletResponse response = exchange.response().real();
+        IdempotencyException refusal = exchange.refusal();
+        if (refusal != null) {
+            answers.refuse(exchange.request(), response, refusal);
+        } else if (replayed != null && call != null) {
+            answers.replay(call, replayed.result(), exchange.request(), response);
+        }
+    }
+
+    private void recordAndSend(Call of, RunningAttempt running) throws IOException, ServletException {
         Completion completion;
         try {
-            completion = attempt.finish(exchange.decide());
+            completion = running.finish(exchange.decide());
         } catch (RuntimeException ours) {
             afterFailure(ours);
             return;
         }
-        if (completion instanceof Completion.Replayed replayed) {
+        if (completion instanceof Completion.Replayed winner) {
             exchange.discard();
             answers.replay(
-                    call,
-                    replayed.result(),
-                    exchange.request(),
-                    exchange.response().real());
+                    of, winner.result(), exchange.request(), exchange.response().real());
         } else {
             exchange.send((Completion.Executed) completion, answers.problems());
         }
@@ -305,7 +344,7 @@ final class LeasedRun implements AsyncStart, Passage {
     }
 
     private String operation() {
-        return call.settings().operation();
+        return exchange.handler().method().settings().operation();
     }
 
     /** Hears what the container does to the request. */

@@ -8,9 +8,11 @@ import io.idempotency.Toggle;
 import io.idempotency.engine.DefaultOutcomePolicy;
 import io.idempotency.engine.OperationSettings;
 import io.idempotency.spi.BusinessTransactions;
+import io.idempotency.spring.aop.ArgumentExpression;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
+import io.idempotency.spring.aop.KeyExpression;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +57,11 @@ final class TestMethods implements IdempotentMethods {
                 specific,
                 settings(specific, annotation),
                 annotation.required() != Toggle.OFF,
-                scheme == FingerprintScheme.DEFAULT ? FingerprintScheme.RAW : scheme);
+                scheme == FingerprintScheme.DEFAULT ? FingerprintScheme.RAW : scheme,
+                annotation.key().isEmpty() ? null : KeyExpression.parse(annotation.key(), specific, targetClass),
+                annotation.fingerprint().isEmpty()
+                        ? null
+                        : ArgumentExpression.parse(annotation.fingerprint(), specific, targetClass));
     }
 
     private OperationSettings settings(Method method, Idempotent annotation) {
