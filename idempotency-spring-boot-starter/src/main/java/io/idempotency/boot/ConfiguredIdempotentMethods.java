@@ -136,6 +136,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
                 found.expressions.put(operation, DeclaredExpressions.of(annotation, method, bean.userClass()));
             });
         }
+        properties.web().rules().forEach(rule -> found.add(DeclaredOperation.of(rule)));
         templateOperations.get().forEach(operation -> found.add(DeclaredOperation.of(operation)));
         operations.checkConfiguredNames(found.names());
         found.resolveAndReport();

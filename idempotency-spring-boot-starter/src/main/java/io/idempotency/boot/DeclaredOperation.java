@@ -6,9 +6,11 @@ import io.idempotency.Idempotent;
 import io.idempotency.IdempotentOperation;
 import io.idempotency.OnDuplicate;
 import io.idempotency.Toggle;
+import io.idempotency.boot.IdempotencyProperties.Web.Rule;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +63,27 @@ record DeclaredOperation(
                 operation.storeResult(),
                 operation.storeFailures(),
                 operation.releaseFailures());
+    }
+
+    /** What a rule makes idempotent by its path: no code says anything about it. */
+    static DeclaredOperation of(Rule rule) {
+        String name = Objects.requireNonNull(rule.operation());
+        return new DeclaredOperation(
+                name,
+                "idempotency.web.rules for " + rule.path(),
+                null,
+                null,
+                Guarantee.AUTO,
+                null,
+                null,
+                null,
+                null,
+                null,
+                FingerprintScheme.DEFAULT,
+                OnDuplicate.DEFAULT,
+                null,
+                List.of(),
+                List.of());
     }
 
     private static @Nullable Duration checked(String place, DurationSetting setting, @Nullable Duration value) {

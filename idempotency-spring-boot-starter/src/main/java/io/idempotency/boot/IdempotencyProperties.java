@@ -5,7 +5,9 @@ import io.idempotency.Guarantee;
 import io.idempotency.OnDuplicate;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -207,6 +209,7 @@ public record IdempotencyProperties(
      * @param replayHeaders Further response headers that are stored and replayed.
      * @param problemTypeBase What the type of a problem begins with; its code follows.
      * @param order Order of the servlet filter. Spring Security must come before it.
+     * @param rules Handlers without an annotation whose requests are idempotent, by their path.
      */
     public record Web(
             @DefaultValue("true") boolean enabled,
@@ -220,12 +223,14 @@ public record IdempotencyProperties(
             @DefaultValue("Idempotent-Replayed") String replayedHeader,
             @DefaultValue List<String> replayHeaders,
             @DefaultValue("urn:idempotency:") String problemTypeBase,
-            @DefaultValue("-90") int order) {
+            @DefaultValue("-90") int order,
+            @DefaultValue List<Rule> rules) {
 
         private static final Pattern HEADER = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
 
         public Web {
             replayHeaders = List.copyOf(replayHeaders);
+            rules = List.copyOf(rules);
             checkHeader("header", header);
             checkHeader("replayed-header", replayedHeader);
             replayHeaders.forEach(name -> checkHeader("replay-headers", name));
@@ -256,6 +261,45 @@ public record IdempotencyProperties(
                     size,
                     "must be between 1B and 2047MB",
                     "Set for example 1MB.");
+        }
+
+        /**
+         * Makes the requests of handlers idempotent that nobody can annotate. Everything else is set by the operation's name.
+         *
+         * @param operation Name of the operation.
+         * @param path Pattern of the path, below the context path.
+         * @param methods HTTP methods.
+         */
+        public record Rule(
+                @Nullable String operation,
+                @Nullable String path,
+                @DefaultValue({"POST", "PATCH"}) List<String> methods) {
+
+            private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS", "TRACE");
+
+            public Rule {
+                methods = methods.stream()
+                        .map(method -> method.toUpperCase(Locale.ROOT))
+                        .toList();
+                require(
+                        operation != null && OperationNames.isValid(operation),
+                        "web.rules[].operation",
+                        operation == null ? "" : operation,
+                        "is no name of an operation",
+                        "Use a-z, 0-9 and hyphens.");
+                require(
+                        path != null && path.startsWith("/"),
+                        "web.rules[].path",
+                        path == null ? "" : path,
+                        "is no pattern of a path",
+                        "Begin with a slash, for example /payments/**.");
+                require(
+                        !methods.isEmpty() && methods.stream().noneMatch(SAFE::contains),
+                        "web.rules[].methods",
+                        String.join(",", methods),
+                        "names none, or one that is idempotent by itself",
+                        "Name others, for example POST.");
+            }
         }
 
         /** What happens to callers that are not authenticated. */

@@ -7,6 +7,7 @@ import io.idempotency.spring.web.HandlerChecks;
 import io.idempotency.spring.web.IdempotencyFilter;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import io.idempotency.spring.web.ReplayExceptionResolver;
+import io.idempotency.spring.web.RuleGate;
 import io.idempotency.spring.web.StatusPolicy;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -19,6 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -66,11 +68,13 @@ public final class IdempotencyWebAutoConfiguration {
                 IdempotencyEngine engine,
                 IdempotentMethods methods,
                 WebConfigurer web,
+                Operations operations,
                 ApplicationContext context,
                 ObjectProvider<KeyScopeResolver> scopeResolver,
                 ObjectProvider<StatusPolicy> statusPolicy) {
             IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, context)
                     .settings(web.settings())
+                    .rules(web.rules(operations))
                     .messages(context);
             scopeResolver.ifAvailable(builder::scopeResolver);
             statusPolicy.ifAvailable(builder::statusPolicy);
@@ -95,6 +99,12 @@ public final class IdempotencyWebAutoConfiguration {
         static IdempotencyGateAdvisor idempotencyGate(
                 ObjectProvider<FilterRegistrationBean<IdempotencyFilter>> filter) {
             return new IdempotencyGateAdvisor(() -> filter.getObject().getFilter());
+        }
+
+        @Bean
+        @ConditionalOnProperty("idempotency.web.rules[0].path")
+        static RuleGate idempotencyRuleGate(ObjectProvider<FilterRegistrationBean<IdempotencyFilter>> filter) {
+            return new RuleGate(() -> filter.getObject().getFilter());
         }
 
         @Bean

@@ -2,11 +2,20 @@ package io.idempotency.boot;
 
 import io.idempotency.boot.IdempotencyProperties.Web;
 import io.idempotency.boot.IdempotencyProperties.Web.Anonymous;
+import io.idempotency.boot.IdempotencyProperties.Web.Rule;
+import io.idempotency.spring.web.PathRule;
 import io.idempotency.spring.web.WebSettings;
 import io.idempotency.spring.web.WebSettings.AnonymousCallers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
 
 /** What the filter is told, by the properties and by whether Spring Security is there. */
 final class WebConfigurer {
@@ -49,6 +58,34 @@ final class WebConfigurer {
                     "idempotency.web.replay-headers is '" + String.join(",", properties.replayHeaders())
                             + "' and cannot be used: " + e.getMessage(),
                     "Remove that header.",
+                    e);
+        }
+    }
+
+    /** The rules whose operations are not off. */
+    List<PathRule> rules(Operations operations) {
+        List<PathRule> rules = new ArrayList<>();
+        for (Rule rule : properties.rules()) {
+            ResolvedOperation resolved = operations.resolve(DeclaredOperation.of(rule));
+            if (!resolved.off()) {
+                rules.add(new PathRule(
+                        Set.copyOf(rule.methods()),
+                        pattern(Objects.requireNonNull(rule.path())),
+                        resolved.settings(),
+                        resolved.keyRequired(),
+                        resolved.fingerprintScheme()));
+            }
+        }
+        return rules;
+    }
+
+    private static PathPattern pattern(String path) {
+        try {
+            return PathPatternParser.defaultInstance.parse(path);
+        } catch (PatternParseException e) {
+            throw new IdempotencyConfigurationException(
+                    "idempotency.web.rules[].path is '" + path + "' and cannot be used: " + e.getMessage(),
+                    "Write a pattern as in @PostMapping.",
                     e);
         }
     }

@@ -101,6 +101,9 @@ class IdempotencyPropertiesTests {
             "idempotency.web.replay-headers=X-One,X-Two",
             "idempotency.web.problem-type-base=https://example.com/problems/",
             "idempotency.web.order=5",
+            "idempotency.web.rules[0].operation=imports",
+            "idempotency.web.rules[0].path=/imports/**",
+            "idempotency.web.rules[0].methods=put",
             "idempotency.jdbc.table-name=app.idem",
             "idempotency.jdbc.initialize-schema=always",
             "idempotency.jdbc.claim-mode=separate",
@@ -138,7 +141,9 @@ class IdempotencyPropertiesTests {
                             "X-Replayed",
                             java.util.List.of("X-One", "X-Two"),
                             "https://example.com/problems/",
-                            5));
+                            5,
+                            java.util.List.of(new IdempotencyProperties.Web.Rule(
+                                    "imports", "/imports/**", java.util.List.of("PUT")))));
             assertThat(properties.jdbc())
                     .isEqualTo(new IdempotencyProperties.Jdbc(
                             "app.idem",

@@ -2,6 +2,7 @@ package io.idempotency.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.put;
 
 import io.idempotency.IdempotencyTemplate;
 import io.idempotency.Idempotent;
@@ -41,6 +42,7 @@ import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockHttpServletRequestBuilder;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.bind.annotation.CrossOrigin;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -399,6 +401,59 @@ class IdempotencyWebAutoConfigurationTests {
         }
     }
 
+    @Nested
+    class Rules {
+
+        private final WebApplicationContextRunner ruled = runner.withBean(Unannotated.class)
+                .withPropertyValues(
+                        "idempotency.web.rules[0].operation=imports",
+                        "idempotency.web.rules[0].path=/imports/{id}",
+                        "idempotency.operations.imports.retention=2h");
+
+        @Test
+        void protectWhatNobodyHasAnnotated(CapturedOutput output) {
+            ruled.run(context -> {
+                call(context, post("/imports/1").header("Idempotency-Key", "k"));
+                assertReplayed(call(context, post("/imports/1").header("Idempotency-Key", "k")));
+                assertThat(call(context, post("/imports/1")).getStatus()).isEqualTo(400);
+                assertThat(call(context, put("/imports/1").header("Idempotency-Key", "k"))
+                                .getHeader("Idempotent-Replayed"))
+                        .isNull();
+                assertThat(output).contains("imports: AT_LEAST_ONCE in in-memory", "retention 2h");
+            });
+        }
+
+        @Test
+        void obeyTheSettingsOfTheirOperation() {
+            ruled.withPropertyValues("idempotency.operations.imports.required=false")
+                    .run(context -> assertThat(call(context, post("/imports/1")).getStatus())
+                            .isEqualTo(201));
+            ruled.withPropertyValues("idempotency.operations.imports.mode=off").run(context -> {
+                call(context, post("/imports/1").header("Idempotency-Key", "k"));
+                assertThat(call(context, post("/imports/1").header("Idempotency-Key", "k"))
+                                .getHeader("Idempotent-Replayed"))
+                        .isNull();
+            });
+        }
+
+        @Test
+        void areRefusedByNameWhereTheyCannotBeUsed() {
+            refused(
+                    "idempotency.web.rules[0].operation=Not A Name",
+                    "idempotency.web.rules[].operation is 'Not A Name'");
+            refused("idempotency.web.rules[0].path=imports", "idempotency.web.rules[].path is 'imports'");
+            refused("idempotency.web.rules[0].path=/imports/{id", "idempotency.web.rules[].path is '/imports/{id'");
+            refused("idempotency.web.rules[0].methods=GET", "idempotency.web.rules[].methods is 'GET'");
+        }
+
+        private void refused(String property, String description) {
+            ruled.withPropertyValues(property)
+                    .run(context -> assertThat(
+                                    StartupFailures.analysisOf(context).getDescription())
+                            .contains(description));
+        }
+    }
+
     @Test
     void tellsOfCorsThatKeepsTheKeyBack(CapturedOutput output) {
         runner.withBean(CrossOriginPayments.class)
@@ -469,6 +524,15 @@ class IdempotencyWebAutoConfigurationTests {
         @Idempotent
         public ResponseEntity<String> pay(@RequestBody String payment) {
             return ResponseEntity.status(201).header("X-Own", "kept").body("paid");
+        }
+    }
+
+    @RestController
+    public static class Unannotated {
+
+        @RequestMapping("/imports/{id}")
+        public ResponseEntity<String> any(@PathVariable String id) {
+            return ResponseEntity.status(201).body(id);
         }
     }
 

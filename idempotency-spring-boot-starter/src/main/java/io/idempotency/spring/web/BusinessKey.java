@@ -4,7 +4,6 @@ import io.idempotency.InvalidIdempotencyKeyException;
 import io.idempotency.engine.Call;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spring.aop.ArgumentExpression;
-import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.KeyExpression;
 import io.idempotency.spring.aop.KeyText;
 import java.nio.charset.StandardCharsets;
@@ -18,13 +17,13 @@ final class BusinessKey {
 
     private static final String SCHEME = "expression/1";
 
-    private final IdempotentMethod method;
+    private final HttpOperation operation;
     private final KeyExpression key;
     private final String scope;
     private final Fingerprint ofRequest;
 
-    BusinessKey(IdempotentMethod method, KeyExpression key, String scope, Fingerprint ofRequest) {
-        this.method = method;
+    BusinessKey(HttpOperation operation, KeyExpression key, String scope, Fingerprint ofRequest) {
+        this.operation = operation;
         this.key = key;
         this.scope = scope;
         this.ofRequest = ofRequest;
@@ -37,12 +36,12 @@ final class BusinessKey {
      */
     @Nullable
     Call callOf(@Nullable Object[] arguments) {
-        String text = method.keyRequired() ? key.require(arguments) : key.keyOf(arguments);
-        return text == null ? null : new Call(method.settings(), scope, text, fingerprint(arguments));
+        String text = operation.keyRequired() ? key.require(arguments) : key.keyOf(arguments);
+        return text == null ? null : new Call(operation.settings(), scope, text, fingerprint(arguments));
     }
 
     private Fingerprint fingerprint(@Nullable Object[] arguments) {
-        ArgumentExpression expression = method.fingerprint();
+        ArgumentExpression expression = operation.fingerprint();
         if (expression == null) {
             return ofRequest;
         }
@@ -51,7 +50,7 @@ final class BusinessKey {
             return text == null ? Fingerprint.NONE : Fingerprint.sha256(SCHEME, text.getBytes(StandardCharsets.UTF_8));
         } catch (IllegalArgumentException e) {
             throw new InvalidIdempotencyKeyException("The fingerprint " + expression + " of operation "
-                    + method.settings().operation() + " cannot be used: " + e.getMessage());
+                    + operation.settings().operation() + " cannot be used: " + e.getMessage());
         }
     }
 }

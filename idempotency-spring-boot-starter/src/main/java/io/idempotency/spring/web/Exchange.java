@@ -14,6 +14,7 @@ import io.idempotency.spi.StoredResult;
 import io.idempotency.spring.web.StoredResponse.Form;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
@@ -36,6 +37,8 @@ import org.springframework.web.servlet.ModelAndView;
 final class Exchange {
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
+
+    private static final String BY_RULE = Exchange.class.getName();
 
     private final IdempotentHandler handler;
     private final CachedRequest request;
@@ -202,6 +205,28 @@ final class Exchange {
         }
     }
 
+    /** The same for a handler that the gate cannot be around: before it is called, perhaps in several dispatches. */
+    void enterByRule() {
+        if (reached && !replaying) {
+            return;
+        }
+        reached = true;
+        if (replaying) {
+            throw ReplaySignal.INSTANCE;
+        }
+        request.setAttribute(BY_RULE, this);
+        if (attempt instanceof RunningAttempt running) {
+            BoundCallable.in(request, running);
+        }
+    }
+
+    /** Lets the policy judge what such a handler has thrown, before any advice maps it. */
+    static void noteFailure(HttpServletRequest request, Exception thrown) {
+        if (request.getAttribute(BY_RULE) instanceof Exchange exchange && !exchange.threw) {
+            exchange.threw(thrown);
+        }
+    }
+
     // Where the key is claimed at the gate, nobody has done it before.
     private IdempotencyContext.Scope bind() {
         return lateCall != null && attempt instanceof RunningAttempt running ? running.bind() : () -> {};
@@ -304,7 +329,7 @@ final class Exchange {
     }
 
     private OperationSettings settings() {
-        return handler.method().settings();
+        return handler.operation().settings();
     }
 
     // After the engine

@@ -23,9 +23,12 @@ import org.springframework.http.server.RequestPath;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMapping;
 import org.springframework.web.servlet.handler.AbstractHandlerMethodMapping;
 import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.resource.DefaultServletHttpRequestHandler;
+import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 import org.springframework.web.util.ServletRequestPathUtils;
 import org.springframework.web.util.pattern.PathPattern;
 
@@ -42,11 +45,13 @@ final class HandlerLookup {
 
     private final ListableBeanFactory beanFactory;
     private final IdempotentMethods methods;
+    private final List<PathRule> rules;
     private volatile @Nullable Mappings mappings;
 
-    HandlerLookup(ListableBeanFactory beanFactory, IdempotentMethods methods) {
+    HandlerLookup(ListableBeanFactory beanFactory, IdempotentMethods methods, List<PathRule> rules) {
         this.beanFactory = beanFactory;
         this.methods = methods;
+        this.rules = rules;
     }
 
     /** The idempotent handler of the request; null if it has another one or none. */
@@ -69,7 +74,7 @@ final class HandlerLookup {
     private Mappings mappings() {
         Mappings known = mappings;
         if (known == null) {
-            known = Mappings.of(mappingsOf(beanFactory), methods);
+            known = Mappings.of(mappingsOf(beanFactory), methods, rules);
             mappings = known;
         }
         return known;
@@ -95,7 +100,7 @@ final class HandlerLookup {
             for (HandlerMapping mapping : known.all()) {
                 HandlerExecutionChain chain = mapping.getHandler(traceless);
                 if (chain != null) {
-                    return chain.getHandler() instanceof HandlerMethod handler ? idempotent(handler, path) : null;
+                    return idempotent(mapping, chain.getHandler(), request.getMethod(), path);
                 }
             }
         } catch (Exception e) {
@@ -105,9 +110,31 @@ final class HandlerLookup {
         return null;
     }
 
-    private @Nullable IdempotentHandler idempotent(HandlerMethod handler, RequestPath path) {
-        IdempotentMethod method = methods.find(handler.getMethod(), handler.getBeanType());
-        return method == null ? null : new IdempotentHandler(handler, method, path.pathWithinApplication());
+    private @Nullable IdempotentHandler idempotent(
+            HandlerMapping mapping, Object handler, String requestMethod, RequestPath path) {
+        PathContainer within = path.pathWithinApplication();
+        if (handler instanceof HandlerMethod ofMethod) {
+            IdempotentMethod method = methods.find(ofMethod.getMethod(), ofMethod.getBeanType());
+            if (method != null) {
+                return new IdempotentHandler(handler, HttpOperation.of(method), false, within);
+            }
+        }
+        // These answer a POST with 405; they stand in for "no handler".
+        if (handler instanceof ResourceHttpRequestHandler || handler instanceof DefaultServletHttpRequestHandler) {
+            return null;
+        }
+        for (PathRule rule : rules) {
+            if (rule.methods().contains(requestMethod) && rule.pattern().matches(within)) {
+                if (mapping instanceof AbstractHandlerMapping) {
+                    return new IdempotentHandler(handler, rule.operation(), true, within);
+                }
+                log.error(
+                        "The rule for {} does not protect its requests: {} has no interceptors, so that there can be no gate",
+                        rule.pattern(),
+                        mapping.getClass().getName());
+            }
+        }
+        return null;
     }
 
     /**
@@ -121,8 +148,9 @@ final class HandlerLookup {
     private record Mappings(
             List<HandlerMapping> all, List<PathPattern> patterns, Set<String> beginnings, boolean anyPath) {
 
-        static Mappings of(List<HandlerMapping> all, IdempotentMethods methods) {
-            List<PathPattern> patterns = new ArrayList<>();
+        static Mappings of(List<HandlerMapping> all, IdempotentMethods methods, List<PathRule> rules) {
+            List<PathPattern> patterns =
+                    new ArrayList<>(rules.stream().map(PathRule::pattern).toList());
             boolean anyPath = false;
             for (HandlerMapping mapping : all) {
                 if (mapping instanceof AbstractHandlerMethodMapping<?> ofMethods) {

@@ -12,7 +12,6 @@ import io.idempotency.engine.OperationSettings;
 import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.KeyScopeResolver;
-import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.aop.KeyExpression;
 import jakarta.servlet.DispatcherType;
@@ -72,7 +71,7 @@ public final class IdempotencyFilter implements Filter {
         settings = builder.settings;
         scopeResolver = builder.scopeResolver;
         statusPolicy = builder.statusPolicy;
-        handlers = new HandlerLookup(builder.beanFactory, builder.methods);
+        handlers = new HandlerLookup(builder.beanFactory, builder.methods, builder.rules);
         headerKey = new HeaderKey(settings.header());
         replayable = new ReplayableHeaders(settings.replayHeaders());
         answers = new Answers(
@@ -133,7 +132,7 @@ public final class IdempotencyFilter implements Filter {
         String key;
         Incoming incoming;
         try {
-            key = handler.method().key() == null ? headerKey.read(request) : "";
+            key = handler.operation().key() == null ? headerKey.read(request) : "";
             if (key == null) {
                 requireNoKey(handler);
             }
@@ -155,15 +154,16 @@ public final class IdempotencyFilter implements Filter {
     private void protect(
             IdempotentHandler handler, Incoming incoming, String key, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        IdempotentMethod method = handler.method();
+        HttpOperation operation = handler.operation();
         try (BufferedResponse buffered = new BufferedResponse(response, settings)) {
             Exchange exchange = new Exchange(handler, incoming.request(), buffered, chain, replayable, statusPolicy);
-            KeyExpression expression = method.key();
+            KeyExpression expression = operation.key();
             if (expression == null) {
-                Call call = new Call(method.settings(), incoming.scope(), key, incoming.fingerprint());
+                Call call = new Call(operation.settings(), incoming.scope(), key, incoming.fingerprint());
                 run(call, exchange, chain);
             } else {
-                BusinessKey businessKey = new BusinessKey(method, expression, incoming.scope(), incoming.fingerprint());
+                BusinessKey businessKey =
+                        new BusinessKey(operation, expression, incoming.scope(), incoming.fingerprint());
                 runLate(businessKey, exchange, chain);
             }
         }
@@ -182,7 +182,7 @@ public final class IdempotencyFilter implements Filter {
 
     // The key is made of what the handler is called with, so that it is claimed at the gate.
     private void runLate(BusinessKey key, Exchange exchange, FilterChain chain) throws IOException, ServletException {
-        OperationSettings operation = exchange.handler().method().settings();
+        OperationSettings operation = exchange.handler().operation().settings();
         if (operation.guarantee() == Guarantee.EXACTLY_ONCE) {
             marked(
                     exchange.request(),
@@ -211,7 +211,7 @@ public final class IdempotencyFilter implements Filter {
 
     private @Nullable Incoming read(HttpServletRequest request, IdempotentHandler handler) throws IOException {
         String path = HttpScope.canonicalPath(handler.path());
-        String scope = handler.method().key() == null ? scope(request, handler, path) : tenant(handler);
+        String scope = handler.operation().key() == null ? scope(request, handler, path) : tenant(handler);
         CachedRequest cached =
                 CachedRequest.read(request, settings.maxRequestSize().toBytes());
         return cached == null
@@ -219,18 +219,18 @@ public final class IdempotencyFilter implements Filter {
                 : new Incoming(
                         cached,
                         scope,
-                        RequestFingerprint.of(cached, handler.method().fingerprintScheme(), path, handler.path()));
+                        RequestFingerprint.of(cached, handler.operation().fingerprintScheme(), path, handler.path()));
     }
 
     private static void requireNoKey(IdempotentHandler handler) {
-        if (handler.method().keyRequired()) {
+        if (handler.operation().keyRequired()) {
             throw new MissingIdempotencyKeyException(
-                    "Operation " + handler.method().settings().operation() + " requires a key");
+                    "Operation " + handler.operation().settings().operation() + " requires a key");
         }
     }
 
     private String scope(HttpServletRequest request, IdempotentHandler handler, String path) {
-        OperationSettings operation = handler.method().settings();
+        OperationSettings operation = handler.operation().settings();
         Principal principal = request.getUserPrincipal();
         String caller = principal == null ? null : principal.getName();
         boolean nameless = principal == null
@@ -245,7 +245,7 @@ public final class IdempotencyFilter implements Filter {
 
     // Whoever the caller is: a business key means the same for all of a tenant.
     private String tenant(IdempotentHandler handler) {
-        OperationSettings operation = handler.method().settings();
+        OperationSettings operation = handler.operation().settings();
         String tenant = scopeResolver.resolve(operation.operation());
         if (tenant == null) {
             throw unknownCaller(operation);
@@ -373,6 +373,13 @@ public final class IdempotencyFilter implements Filter {
         return invocation.proceed();
     }
 
+    void enterByRule(HttpServletRequest request) {
+        if (request.getAttribute(attribute) instanceof Exchange exchange
+                && exchange.handler().byRule()) {
+            exchange.enterByRule();
+        }
+    }
+
     // Other calls are made by the application's own code.
     private static boolean isDispatched(MethodInvocation invocation, HttpServletRequest request, Class<?> targetClass) {
         return !SAFE_METHODS.contains(request.getMethod())
@@ -407,6 +414,7 @@ public final class IdempotencyFilter implements Filter {
         private @Nullable MessageSource messages;
         private KeyScopeResolver scopeResolver = operation -> "";
         private StatusPolicy statusPolicy = StatusPolicy.standard();
+        private List<PathRule> rules = List.of();
 
         private Builder(IdempotencyEngine engine, IdempotentMethods methods, ListableBeanFactory beanFactory) {
             this.engine = Objects.requireNonNull(engine);
@@ -432,6 +440,12 @@ public final class IdempotencyFilter implements Filter {
 
         public Builder statusPolicy(StatusPolicy statusPolicy) {
             this.statusPolicy = statusPolicy;
+            return this;
+        }
+
+        /** For handlers without an annotation. They need a {@link RuleGate}; the first rule that fits counts. */
+        public Builder rules(List<PathRule> rules) {
+            this.rules = List.copyOf(rules);
             return this;
         }
 

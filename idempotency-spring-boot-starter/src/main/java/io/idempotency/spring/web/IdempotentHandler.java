@@ -1,6 +1,5 @@
 package io.idempotency.spring.web;
 
-import io.idempotency.spring.aop.IdempotentMethod;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -13,13 +12,14 @@ import org.springframework.web.method.HandlerMethod;
  * The idempotent handler of a request.
  *
  * @param handler as the dispatcher is going to find it
- * @param method what is configured for it
+ * @param operation what is configured for it
+ * @param byRule whether a rule has made it idempotent, and no annotation
  * @param path of the request below the context path
  */
-record IdempotentHandler(HandlerMethod handler, IdempotentMethod method, PathContainer path) {
+record IdempotentHandler(Object handler, HttpOperation operation, boolean byRule, PathContainer path) {
 
     boolean isMethod(Method called, Class<?> targetClass) {
-        return isSame(handler, called, targetClass);
+        return !byRule && handler instanceof HandlerMethod method && isSame(method, called, targetClass);
     }
 
     /** Whether a call of a bean's method is the call of a handler. */

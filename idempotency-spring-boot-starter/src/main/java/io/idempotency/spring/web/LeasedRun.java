@@ -344,7 +344,7 @@ final class LeasedRun implements AsyncStart, Passage {
     }
 
     private String operation() {
-        return exchange.handler().method().settings().operation();
+        return exchange.handler().operation().settings().operation();
     }
 
     /** Hears what the container does to the request. */

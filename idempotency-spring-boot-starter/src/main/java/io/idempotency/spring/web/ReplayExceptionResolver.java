@@ -9,7 +9,7 @@ import org.springframework.web.servlet.ModelAndView;
 
 /**
  * Ends the handling of a request whose handler the gate has stopped, before any advice of the application sees the exception that
- * stopped it. To be registered as a bean.
+ * stopped it; and lets the policy judge what a handler without a gate of its own has thrown. To be registered as a bean.
  *
  * @since 0.1.0
  */
@@ -23,6 +23,10 @@ public final class ReplayExceptionResolver implements HandlerExceptionResolver, 
     @Override
     public @Nullable ModelAndView resolveException(
             HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception exception) {
-        return exception == ReplaySignal.INSTANCE ? new ModelAndView() : null;
+        if (exception == ReplaySignal.INSTANCE) {
+            return new ModelAndView();
+        }
+        Exchange.noteFailure(request, exception);
+        return null;
     }
 }

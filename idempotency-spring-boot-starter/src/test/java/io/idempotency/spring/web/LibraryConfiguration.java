@@ -25,8 +25,10 @@ class LibraryConfiguration {
             ListableBeanFactory beanFactory,
             ObjectProvider<WebSettings> settings,
             ObjectProvider<StatusPolicy> statusPolicy,
-            ObjectProvider<io.idempotency.spi.KeyScopeResolver> scope) {
-        IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory);
+            ObjectProvider<io.idempotency.spi.KeyScopeResolver> scope,
+            ObjectProvider<PathRule> rules) {
+        IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory)
+                .rules(rules.orderedStream().toList());
         settings.ifAvailable(builder::settings);
         statusPolicy.ifAvailable(builder::statusPolicy);
         scope.ifAvailable(builder::scopeResolver);
