@@ -207,6 +207,11 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
     }
 
     @Override
+    public Duration purgeLag() {
+        return database instanceof PurgeableStore purgeable ? purgeable.purgeLag() : Duration.ZERO;
+    }
+
+    @Override
     public Optional<ClaimResult> beforeTransaction(ClaimRequest request, boolean serializable) {
         Optional<ClaimResult.Done> known = ask(request);
         if (known.isPresent()) {

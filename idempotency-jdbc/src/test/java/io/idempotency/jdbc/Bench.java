@@ -122,7 +122,7 @@ final class Bench implements AutoCloseable {
             }
             List<R> results = new ArrayList<>();
             for (Future<R> future : futures) {
-                results.add(future.get(60, TimeUnit.SECONDS));
+                results.add(future.get(300, TimeUnit.SECONDS));
             }
             return results;
         } catch (ExecutionException e) {

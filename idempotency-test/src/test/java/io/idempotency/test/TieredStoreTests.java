@@ -16,10 +16,13 @@ import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.Lease;
+import io.idempotency.spi.PurgeableStore;
 import io.idempotency.spi.RecordId;
+import io.idempotency.spi.TransactionalStore;
 import io.idempotency.spi.WriteOutcome;
 import io.idempotency.support.TieredIdempotencyStore;
 import io.idempotency.test.TransactionalStoreFixture.Opening;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -447,6 +450,18 @@ class TieredStoreTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         TieredIdempotencyStore.builder(fixture.database, cache).cacheTtl(Duration.ofMillis(1_999)));
+    }
+
+    @Test
+    void lagOfThePurgeIsThatOfTheDatabase() {
+        TransactionalStore late = (TransactionalStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {TransactionalStore.class, PurgeableStore.class},
+                (proxy, method, arguments) -> method.getName().equals("purgeLag") ? LONG : "late");
+
+        assertThat(TieredIdempotencyStore.builder(late, cache).build().purgeLag())
+                .isEqualTo(LONG);
+        assertThat(store.purgeLag()).isZero();
     }
 
     @Test
