@@ -26,16 +26,22 @@ final class Judge {
 
     Verdict judge(Call call, ClaimResult found) {
         if (found instanceof ClaimResult.Done done) {
-            return contradicts(call, done.fingerprint()) ? reused(call) : finished(call, done);
+            return contradicts(call, done.fingerprint()) ? reused(call, done.fingerprint()) : finished(call, done);
         }
         if (found instanceof ClaimResult.InProgress inProgress) {
-            return contradicts(call, inProgress.fingerprint()) ? reused(call) : busy(call, inProgress.leaseLeft());
+            return contradicts(call, inProgress.fingerprint())
+                    ? reused(call, inProgress.fingerprint())
+                    : busy(call, inProgress.leaseLeft());
         }
         if (found instanceof ClaimResult.Abandoned abandoned) {
-            return contradicts(call, abandoned.fingerprint()) ? reused(call) : vanished(call, abandoned);
+            return contradicts(call, abandoned.fingerprint())
+                    ? reused(call, abandoned.fingerprint())
+                    : vanished(call, abandoned);
         }
         if (found instanceof ClaimResult.Unreadable unreadable) {
-            return contradicts(call, unreadable.fingerprint()) ? reused(call) : unreadable(call, unreadable);
+            return contradicts(call, unreadable.fingerprint())
+                    ? reused(call, unreadable.fingerprint())
+                    : unreadable(call, unreadable);
         }
         if (found instanceof ClaimResult.Contended) {
             return busy(call, null);
@@ -58,9 +64,12 @@ final class Judge {
         return call.fingerprint().contradicts(stored);
     }
 
-    private static Verdict reused(Call call) {
-        return new Verdict.Refused(new KeyReusedException("The key (" + call.id() + ") of operation " + call.operation()
-                + " was first used with another payload; use a new key for a new request"));
+    private static Verdict reused(Call call, Fingerprint stored) {
+        return new Verdict.Refused(new KeyReusedException(
+                "The key (" + call.id() + ") of operation " + call.operation()
+                        + " was first used with another payload; use a new key for a new request",
+                stored,
+                call.fingerprint()));
     }
 
     private Verdict finished(Call call, ClaimResult.Done done) {

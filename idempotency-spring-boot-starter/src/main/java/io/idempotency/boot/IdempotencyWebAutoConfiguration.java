@@ -1,6 +1,7 @@
 package io.idempotency.boot;
 
 import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.spi.FingerprintStrategy;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.web.HandlerChecks;
@@ -71,13 +72,15 @@ public final class IdempotencyWebAutoConfiguration {
                 Operations operations,
                 ApplicationContext context,
                 ObjectProvider<KeyScopeResolver> scopeResolver,
-                ObjectProvider<StatusPolicy> statusPolicy) {
+                ObjectProvider<StatusPolicy> statusPolicy,
+                ObjectProvider<FingerprintStrategy> fingerprintStrategy) {
             IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, context)
                     .settings(web.settings())
                     .rules(web.rules(operations))
                     .messages(context);
             scopeResolver.ifAvailable(builder::scopeResolver);
             statusPolicy.ifAvailable(builder::statusPolicy);
+            fingerprintStrategy.ifAvailable(builder::fingerprintStrategy);
             FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(builder.build());
             registration.setOrder(web.order());
             registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));

@@ -336,6 +336,9 @@ final class Exchange {
 
     /** Sends the handler's own answer, which is recorded by now if it is to be. */
     void send(Completion.Executed executed, ProblemWriter problems) throws IOException, ServletException {
+        if (executed.stored()) {
+            tellExpiry();
+        }
         if (reached && wasAsynchronous()) {
             refuseAsynchronous(problems);
         } else if (failure != null) {
@@ -358,6 +361,12 @@ final class Exchange {
             response.send();
         } else {
             response.send();
+        }
+    }
+
+    void tellExpiry() {
+        if (!response.real().isCommitted()) {
+            Answers.setExpiry(response.real(), settings().retention());
         }
     }
 

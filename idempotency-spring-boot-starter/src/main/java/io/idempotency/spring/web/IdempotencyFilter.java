@@ -11,6 +11,7 @@ import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.engine.OperationSettings;
 import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.FingerprintStrategy;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.aop.KeyExpression;
@@ -60,6 +61,7 @@ public final class IdempotencyFilter implements Filter {
     private final WebSettings settings;
     private final KeyScopeResolver scopeResolver;
     private final StatusPolicy statusPolicy;
+    private final @Nullable FingerprintStrategy fingerprintStrategy;
     private final HandlerLookup handlers;
     private final HeaderKey headerKey;
     private final ReplayableHeaders replayable;
@@ -71,6 +73,7 @@ public final class IdempotencyFilter implements Filter {
         settings = builder.settings;
         scopeResolver = builder.scopeResolver;
         statusPolicy = builder.statusPolicy;
+        fingerprintStrategy = builder.fingerprintStrategy;
         handlers = new HandlerLookup(builder.beanFactory, builder.methods, builder.rules);
         headerKey = new HeaderKey(settings.header());
         replayable = new ReplayableHeaders(settings.replayHeaders());
@@ -219,7 +222,7 @@ public final class IdempotencyFilter implements Filter {
                 : new Incoming(
                         cached,
                         scope,
-                        RequestFingerprint.of(cached, handler.operation().fingerprintScheme(), path, handler.path()));
+                        RequestFingerprint.of(cached, handler.operation(), fingerprintStrategy, path, handler.path()));
     }
 
     private static void requireNoKey(IdempotentHandler handler) {
@@ -322,10 +325,7 @@ public final class IdempotencyFilter implements Filter {
             throws IOException, ServletException {
         if (exchange.passesForReplay()) {
             answers.replay(
-                    call,
-                    replayed.result(),
-                    exchange.request(),
-                    exchange.response().real());
+                    call, replayed, exchange.request(), exchange.response().real());
         }
     }
 
@@ -414,6 +414,7 @@ public final class IdempotencyFilter implements Filter {
         private @Nullable MessageSource messages;
         private KeyScopeResolver scopeResolver = operation -> "";
         private StatusPolicy statusPolicy = StatusPolicy.standard();
+        private @Nullable FingerprintStrategy fingerprintStrategy;
         private List<PathRule> rules = List.of();
 
         private Builder(IdempotencyEngine engine, IdempotentMethods methods, ListableBeanFactory beanFactory) {
@@ -440,6 +441,11 @@ public final class IdempotencyFilter implements Filter {
 
         public Builder statusPolicy(StatusPolicy statusPolicy) {
             this.statusPolicy = statusPolicy;
+            return this;
+        }
+
+        public Builder fingerprintStrategy(FingerprintStrategy fingerprintStrategy) {
+            this.fingerprintStrategy = fingerprintStrategy;
             return this;
         }
 

@@ -1,5 +1,6 @@
 package io.idempotency.spring.web;
 
+import java.util.Collection;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -15,6 +16,9 @@ final class JsonText {
     }
 
     private static String value(Object value) {
+        if (value instanceof Collection<?> elements) {
+            return elements.stream().map(JsonText::value).collect(Collectors.joining(",", "[", "]"));
+        }
         return value instanceof Number ? value.toString() : string(value.toString());
     }
 

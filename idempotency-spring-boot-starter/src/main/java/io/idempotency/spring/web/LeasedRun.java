@@ -251,10 +251,12 @@ final class LeasedRun implements AsyncStart, Passage {
             throw new IOException("The key was lost before the response was sent", refusal);
         }
         recorded = true;
+        if (completion instanceof Completion.Executed done && done.stored()) {
+            exchange.tellExpiry();
+        }
         if (completion instanceof Completion.Replayed winner) {
             silence();
-            answers.replay(
-                    of, winner.result(), exchange.request(), exchange.response().real());
+            answers.replay(of, winner, exchange.request(), exchange.response().real());
             throw new IOException("Another attempt has answered before");
         }
         if (!((Completion.Executed) completion).stored()) {
@@ -290,7 +292,7 @@ final class LeasedRun implements AsyncStart, Passage {
             if (answered) {
                 log.debug("What the handler did after another answer", exchange.failure());
             } else if (recorded) {
-                exchange.send(new Completion.Executed(true, false), answers.problems());
+                exchange.send(new Completion.Executed(false, false), answers.problems());
             } else if (exchange.isStopped()) {
                 answerInPlace();
             } else if (attempt == null || call == null) {
@@ -310,7 +312,7 @@ final class LeasedRun implements AsyncStart, Passage {
         if (refusal != null) {
             answers.refuse(exchange.request(), response, refusal);
         } else if (replayed != null && call != null) {
-            answers.replay(call, replayed.result(), exchange.request(), response);
+            answers.replay(call, replayed, exchange.request(), response);
         }
     }
 
@@ -324,8 +326,7 @@ final class LeasedRun implements AsyncStart, Passage {
         }
         if (completion instanceof Completion.Replayed winner) {
             exchange.discard();
-            answers.replay(
-                    of, winner.result(), exchange.request(), exchange.response().real());
+            answers.replay(of, winner, exchange.request(), exchange.response().real());
         } else {
             exchange.send((Completion.Executed) completion, answers.problems());
         }

@@ -2,6 +2,7 @@ package io.idempotency.spring.web;
 
 import io.idempotency.DuplicateRejectedException;
 import io.idempotency.IdempotencyException;
+import io.idempotency.KeyReusedException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.ProblemCode;
 import jakarta.servlet.http.HttpServletRequest;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.MessageSource;
@@ -55,7 +57,14 @@ public final class ProblemWriter {
     public void write(HttpServletRequest request, HttpServletResponse response, IdempotencyException refusal)
             throws IOException {
         setRetryAfter(response, refusal);
-        write(request, response, refusal.code(), Map.of());
+        write(request, response, refusal.code(), extensionsOf(refusal));
+    }
+
+    private static Map<String, Object> extensionsOf(IdempotencyException refusal) {
+        List<String> differences = refusal instanceof KeyReusedException reused
+                ? RequestFingerprint.differences(reused.stored(), reused.given())
+                : List.of();
+        return differences.isEmpty() ? Map.of() : Map.of("differences", differences);
     }
 
     void writeNotReplayable(HttpServletRequest request, HttpServletResponse response, @Nullable StoredResponse known)

@@ -77,7 +77,7 @@ final class ReplayableHeaders {
                 "Content-Range")) {
             reasons.put(name, "it describes one transfer, and the server sets it for each");
         }
-        for (String name : List.of("Date", "Age", "Expires", "Retry-After")) {
+        for (String name : List.of("Date", "Age", "Expires", "Retry-After", Answers.EXPIRES)) {
             reasons.put(name, "it is true only at the time of the first response");
         }
         for (String name : List.of("traceparent", "tracestate", "baggage", "b3", "X-Request-Id", "X-Correlation-Id")) {

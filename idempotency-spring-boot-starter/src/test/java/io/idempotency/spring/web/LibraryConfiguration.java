@@ -26,9 +26,11 @@ class LibraryConfiguration {
             ObjectProvider<WebSettings> settings,
             ObjectProvider<StatusPolicy> statusPolicy,
             ObjectProvider<io.idempotency.spi.KeyScopeResolver> scope,
-            ObjectProvider<PathRule> rules) {
+            ObjectProvider<PathRule> rules,
+            ObjectProvider<io.idempotency.spi.FingerprintStrategy> fingerprintStrategy) {
         IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, beanFactory)
                 .rules(rules.orderedStream().toList());
+        fingerprintStrategy.ifAvailable(builder::fingerprintStrategy);
         settings.ifAvailable(builder::settings);
         statusPolicy.ifAvailable(builder::statusPolicy);
         scope.ifAvailable(builder::scopeResolver);

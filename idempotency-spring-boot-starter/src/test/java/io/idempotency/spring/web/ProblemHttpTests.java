@@ -7,10 +7,14 @@ import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.RecordId;
 import io.idempotency.spi.StoredResult;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Case 120: refusals at the door. */
@@ -49,6 +53,39 @@ class ProblemHttpTests {
 
         assertIsProblem(answer, "key-reused");
         assertThat(answer.text()).doesNotContain(key, "\"a\"");
+    }
+
+    /** Case 94: what differs is told, and nothing of what it was. */
+    @ParameterizedTest
+    @CsvSource({
+        "/cases/orders, '{\"a\":2}', application/json, body",
+        "/cases/orders?dry=true, '{\"a\":1}', application/json, query",
+        "/cases/orders, '{\"a\":1}', application/vnd.a+json, media-type"
+    })
+    void tellsWhichPartOfTheRequestDiffers(String path, String body, String type, String part) {
+        server.post("/cases/orders", key, "{\"a\":1}");
+        Answer answer = server.post(path, key, body, "Content-Type", type);
+
+        assertIsProblem(answer, "key-reused");
+        assertThat(answer.json().get("differences")).hasToString("[\"" + part + "\"]");
+    }
+
+    /** The client can read how long a retry gets this answer: on what is stored, and on a replay. */
+    @Test
+    void tellsWhenARecordExpires() {
+        Answer first = server.post("/cases/required", key, "{}");
+        Answer second = server.post("/cases/required", key, "{}");
+        Answer unstored = server.post("/cases/statuses/503", TestServer.newKey(), "{}");
+
+        for (Answer answer : List.of(first, second)) {
+            Instant expiry =
+                    Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(answer.header("Idempotency-Expires")));
+            assertThat(expiry)
+                    .isBetween(
+                            Instant.now().plus(Duration.ofHours(23)),
+                            Instant.now().plus(Duration.ofHours(25)));
+        }
+        assertThat(unstored.headers("Idempotency-Expires")).isEmpty();
     }
 
     @Test
