@@ -30,6 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Copies in Redis: alone, as a cluster, before version 7, by both drivers. */
 class RedisResultCacheTests {
@@ -237,6 +239,42 @@ class RedisResultCacheTests {
                         .waitReplicas(1)
                         .build())
                 .withMessageContaining("cluster");
+    }
+
+    @Test
+    void userWithTheDocumentedRightsCanDoEverythingAndNothingElsewhere() {
+        RedisServer server = servers.get("7");
+        server.does(redis -> redis.aclSetUser(
+                "tier",
+                "on",
+                ">secret",
+                "resetkeys",
+                "~idempotency:done:*",
+                "-@all",
+                "+set",
+                "+getex",
+                "+time",
+                "+eval",
+                "+evalsha",
+                "+ping"));
+        RedisStandaloneConfiguration modest = Factories.standalone(server.port());
+        modest.setUsername("tier");
+        modest.setPassword("secret");
+        LettuceConnectionFactory factory = Factories.impatientLettuce(modest);
+        try {
+            ResultCache cache = RedisResultCache.builder(factory).build();
+            RecordId id = freshId();
+            cache.get(id);
+            cache.put(id, copy("first"), LONG, cache.time());
+            assertThat(cache.get(id)).isPresent();
+            cache.bar(id);
+            assertThat(cache.get(id)).isEmpty();
+            ResultCache elsewhere =
+                    RedisResultCache.builder(factory).keyPrefix("elsewhere:").build();
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> elsewhere.get(id));
+        } finally {
+            factory.destroy();
+        }
     }
 
     @Test
