@@ -189,6 +189,16 @@ class TieredFaultsTests {
     }
 
     @Test
+    void purgeAndItsLagAreThoseOfTheDatabase() {
+        store.recordDone(Claims.request(Claims.freshId(), Claims.LONG, Duration.ofMillis(1)), Claims.result("expired"));
+        await().atMost(60, TimeUnit.SECONDS).until(() -> !store.purgeLag().isZero());
+
+        assertThat(store.purgeExpired(10)).isEqualTo(1);
+
+        assertThat(store.purgeLag()).isZero();
+    }
+
+    @Test
     void resultOfATransactionOfTheApplicationIsCopiedAfterItsCommit() throws Throwable {
         String key = UUID.randomUUID().toString();
 
