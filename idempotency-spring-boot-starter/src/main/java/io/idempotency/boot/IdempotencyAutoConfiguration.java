@@ -50,11 +50,13 @@ public final class IdempotencyAutoConfiguration {
     IdempotencyEngine idempotencyEngine(
             ConfigurableListableBeanFactory beanFactory,
             IdempotencyProperties properties,
+            Environment environment,
             ObjectProvider<IdempotencyListener> listeners,
             ObjectProvider<ResultTransformer> transformer) {
         IdempotencyEngine.Builder builder = IdempotencyEngine.on(Stores.only(beanFactory, properties))
                 .listeners(listeners.orderedStream().toList());
         transformer.ifAvailable(builder::transformer);
+        builder.maxWaiters(WaitingRequests.atOnce(environment));
         return builder.build();
     }
 
