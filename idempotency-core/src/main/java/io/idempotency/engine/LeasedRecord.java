@@ -8,6 +8,7 @@ import io.idempotency.spi.Lease;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.WriteOutcome;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +54,9 @@ final class LeasedRecord {
         StoredResult sealed;
         try {
             sealed = results.seal(result);
-            if (complete(call, lease, sealed) == WriteOutcome.APPLIED) {
+            WriteOutcome outcome = insist(
+                    call, () -> store.complete(lease, sealed, call.settings().retention()));
+            if (outcome == WriteOutcome.APPLIED) {
                 return new Completion.Executed(true, false);
             }
         } catch (RuntimeException e) {
@@ -65,10 +68,10 @@ final class LeasedRecord {
         return afterLoss(call, lease, sealed);
     }
 
-    private WriteOutcome complete(Call call, Lease lease, StoredResult sealed) {
+    private <R> R insist(Call call, Supplier<R> write) {
         for (Duration pause : PAUSES) {
             try {
-                return store.complete(lease, sealed, call.settings().retention());
+                return write.get();
             } catch (StoreUnavailableException e) {
                 log.debug(
                         "The result of operation {} ({}) could not be stored; trying again",
@@ -80,7 +83,7 @@ final class LeasedRecord {
                 }
             }
         }
-        return store.complete(lease, sealed, call.settings().retention());
+        return write.get();
     }
 
     private boolean sleep(Duration pause) {
@@ -104,13 +107,19 @@ final class LeasedRecord {
     }
 
     // An absent record contradicts nothing, so the result goes straight to DONE; whatever stands there instead is the
-    // answer.
+    // answer. Where that cannot be learnt there is none: another attempt may have answered already.
     private Completion afterLoss(Call call, Lease lease, StoredResult sealed) {
         ClaimResult found;
         try {
-            found = store.recordDone(lease.request(), sealed);
+            found = insist(call, () -> store.recordDone(lease.request(), sealed));
         } catch (StoreUnavailableException e) {
-            return notStored(call, e);
+            log.error(
+                    "Operation {} ({}) was done, lost its lease, and what its record says now could not be found out",
+                    call.operation(),
+                    call.id(),
+                    e);
+            listener.onCompletionFailed(call.operation(), call.id(), e);
+            throw e;
         }
         if (found instanceof ClaimResult.Claimed
                 || found instanceof ClaimResult.Done done && done.owner().equals(lease.owner())) {

@@ -188,8 +188,9 @@ class SilentStoreTests {
         }
 
         @Test
-        void afterALossGivesTheCallerHisResult() throws Throwable {
+        void afterALossIsTriedAgain() throws Throwable {
             faulty.before("recordDone").fail();
+            faulty.after("recordDone").fail();
 
             String answer = a.call(pay(), attempt -> {
                 a.engine.admin().forget("pay", "", "k");
@@ -197,7 +198,24 @@ class SilentStoreTests {
             });
 
             assertThat(answer).isEqualTo("paid");
+            assertThat(a.events).containsExactly("lease lost");
+            assertThat(b.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
+        }
+
+        @Test
+        void afterALossGivesNoAnswerWhereAnotherAttemptMayHaveGivenOne() throws Throwable {
+            faulty.before("renew").failAlways();
+            faulty.before("recordDone").failAlways();
+
+            assertThatThrownBy(() -> a.call(pay(), attempt -> {
+                        runtime.pass(LEASE);
+                        assertThat(b.call(pay(), other -> effect("paid by b"))).isEqualTo("paid by b");
+                        return effect("paid by a");
+                    }))
+                    .isInstanceOf(StoreUnavailableException.class);
+
             assertThat(a.events).containsExactly("lease lost", "completion failed");
+            assertThat(b.call(pay(), attempt -> effect("again"))).isEqualTo("paid by b");
         }
 
         // A renewal that comes while the slow write is under way must neither lose the key nor call it lost.
