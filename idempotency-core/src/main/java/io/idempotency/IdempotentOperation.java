@@ -52,6 +52,15 @@ public record IdempotentOperation<T extends @Nullable Object>(
         return new Builder<>(name, resultType);
     }
 
+    /**
+     * An operation with a result of a generic type, for example {@code List<Order>}.
+     *
+     * @param resultType as the Reflection API describes it
+     */
+    public static <T extends @Nullable Object> Builder<T> typed(String name, Type resultType) {
+        return new Builder<>(name, resultType);
+    }
+
     /** An operation without a result: its action returns {@code null}. */
     public static Builder<@Nullable Void> named(String name) {
         return new Builder<>(name, void.class);

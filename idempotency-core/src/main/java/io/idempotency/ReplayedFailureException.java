@@ -1,8 +1,11 @@
 package io.idempotency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The first call ended with a failure that was stored as its result; this is its replay. The first caller got the original
- * exception.
+ * exception. Where its type is one that the operation names as a result and can be made from a message, the replay is an exception of
+ * that type, with this one as suppressed.
  *
  * @since 0.1.0
  */
@@ -12,7 +15,7 @@ public final class ReplayedFailureException extends RuntimeException {
 
     private final String failureType;
 
-    public ReplayedFailureException(String failureType, String message) {
+    public ReplayedFailureException(String failureType, @Nullable String message) {
         super(message);
         this.failureType = failureType;
     }

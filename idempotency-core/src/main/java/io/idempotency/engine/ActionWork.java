@@ -1,8 +1,7 @@
 package io.idempotency.engine;
 
 import io.idempotency.IdempotencyTemplate.Action;
-import io.idempotency.IdempotentOperation;
-import io.idempotency.spi.ResultCodec;
+import io.idempotency.engine.ValueCalls.ValueType;
 import io.idempotency.spi.StoredResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,21 +13,24 @@ final class ActionWork<T extends @Nullable Object> implements Work {
     private static final Logger log = LoggerFactory.getLogger(ActionWork.class);
 
     private final Action<T, ?> action;
-    private final IdempotentOperation<T> operation;
-    private final ResultCodec codec;
+    private final String operation;
+    private final ValueType type;
     private final boolean storeResult;
     private @Nullable T value;
 
-    ActionWork(Action<T, ?> action, IdempotentOperation<T> operation, ResultCodec codec, boolean storeResult) {
+    ActionWork(Action<T, ?> action, String operation, ValueType type, boolean storeResult) {
         this.action = action;
         this.operation = operation;
-        this.codec = codec;
+        this.type = type;
         this.storeResult = storeResult;
     }
 
     @Override
     public Finish run(Attempt attempt) throws Throwable {
-        T result = action.run();
+        return finish(action.run());
+    }
+
+    Finish finish(T result) {
         value = result;
         return new Finish.Store(stored(result), false);
     }
@@ -37,12 +39,12 @@ final class ActionWork<T extends @Nullable Object> implements Work {
     private StoredResult stored(@Nullable Object result) {
         if (storeResult) {
             try {
-                return StoredResult.value(codec.id(), codec.encode(result, operation.resultType()));
+                return StoredResult.value(type.codec().id(), type.codec().encode(result, type.type()));
             } catch (RuntimeException e) {
                 log.warn(
                         "The result of operation {} cannot be written by {}; duplicates will learn only that it was done",
-                        operation.name(),
-                        codec.id(),
+                        operation,
+                        type.codec().id(),
                         e);
             }
         }

@@ -4,13 +4,12 @@ import io.idempotency.Execution;
 import io.idempotency.IdempotencyTemplate;
 import io.idempotency.IdempotentOperation;
 import io.idempotency.InvalidIdempotencyKeyException;
-import io.idempotency.ResultNotReplayableException;
-import io.idempotency.ResultUnreadableException;
 import io.idempotency.UnknownCallerException;
+import io.idempotency.engine.ValueCalls.Value;
+import io.idempotency.engine.ValueCalls.ValueType;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spi.ResultCodec;
-import io.idempotency.spi.StoredResult;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class DefaultIdempotencyTemplate implements IdempotencyTemplate {
     private static final String FINGERPRINT_SCHEME = "payload/1";
     private static final int LONGEST_KEY = 4096;
 
-    private final IdempotencyEngine engine;
+    private final ValueCalls calls;
     private final Function<IdempotentOperation<?>, OperationSettings> settings;
     private final KeyScopeResolver scope;
     private final List<ResultCodec> codecs;
@@ -39,7 +38,7 @@ public final class DefaultIdempotencyTemplate implements IdempotencyTemplate {
             Function<IdempotentOperation<?>, OperationSettings> settings,
             KeyScopeResolver scope,
             List<ResultCodec> codecs) {
-        this.engine = engine;
+        this.calls = new ValueCalls(engine);
         this.settings = settings;
         this.scope = scope;
         this.codecs = List.copyOf(codecs);
@@ -60,21 +59,18 @@ public final class DefaultIdempotencyTemplate implements IdempotencyTemplate {
     private <T extends @Nullable Object, E extends Exception> Execution<T> execute(
             IdempotentOperation<T> operation, String key, Fingerprint fingerprint, Action<T, E> action) throws E {
         OperationSettings resolved = settings.apply(operation);
-        ResultCodec codec = codecOf(operation);
+        ValueType type = new ValueType(operation.resultType(), codecOf(operation), resolved.storeFailures());
         Call call = new Call(resolved, scopeOf(operation), checked(operation, key), fingerprint);
-        ActionWork<T> work = new ActionWork<>(action, operation, codec, resolved.storeResult());
-        Completion completion = this.<E>unchecked(call, work);
-        if (completion instanceof Completion.Replayed replayed) {
-            return new Execution<>(decode(call, operation, codec, replayed.result()), true);
-        }
-        return new Execution<>(work.value(), false);
+        Value<T> value = this.<T, E>unchecked(call, type, action);
+        return new Execution<>(value.value(), value.replayed());
     }
 
-    // The work throws what the action throws, and the action declares E.
-    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private <E extends Exception> Completion unchecked(Call call, Work work) throws E {
+    // The calls throw what the action throws, and the action declares E.
+    @SuppressWarnings("unchecked")
+    private <T extends @Nullable Object, E extends Exception> Value<T> unchecked(
+            Call call, ValueType type, Action<T, E> action) throws E {
         try {
-            return engine.execute(call, work);
+            return calls.execute(call, type, action);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
@@ -104,30 +100,5 @@ public final class DefaultIdempotencyTemplate implements IdempotencyTemplate {
                     + (key.isBlank() ? " is blank" : " is longer than " + LONGEST_KEY + " characters"));
         }
         return key;
-    }
-
-    @SuppressWarnings({"unchecked", "NullAway"}) // T itself says whether the value may be null
-    private static <T extends @Nullable Object> T decode(
-            Call call, IdempotentOperation<T> operation, ResultCodec codec, StoredResult stored) {
-        if (stored.kind() == StoredResult.Kind.NOT_REPLAYABLE) {
-            throw new ResultNotReplayableException(
-                    "Operation " + call.operation() + " (" + call.id() + ") was done before; its result was not kept");
-        }
-        RuntimeException failure;
-        try {
-            if (stored.kind() == StoredResult.Kind.VALUE) {
-                if (!stored.format().equals(codec.id())) {
-                    throw new IllegalArgumentException("written by the codec '" + stored.format() + "'");
-                }
-                return (T) codec.decode(stored.payload(), operation.resultType());
-            }
-            failure = FailureFormat.read(stored);
-        } catch (RuntimeException e) {
-            failure = new ResultUnreadableException(
-                    "The result of operation " + call.operation() + " (" + call.id() + ") cannot be read as "
-                            + operation.resultType().getTypeName(),
-                    e);
-        }
-        throw failure;
     }
 }

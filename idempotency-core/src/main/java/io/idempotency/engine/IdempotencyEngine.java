@@ -10,7 +10,11 @@ import io.idempotency.spi.TransactionalStore;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,6 +105,60 @@ public final class IdempotencyEngine implements AutoCloseable {
                     + store.name() + "; only a transaction can be there before its key");
         }
         return report.late(settings.operation(), work, observed -> transactional.executeLate(settings, observed));
+    }
+
+    /**
+     * Runs work whose end comes later, or answers from the record. Only for the leased guarantees. The work is begun on the calling
+     * thread; the attempt is ended by the thread that completes its stage.
+     *
+     * @return completes when the attempt has ended; with what the work failed with, or with a refusal if its result was lost
+     * @throws IdempotencyException if the call is refused
+     * @throws Throwable what the work throws before it has a stage
+     */
+    public CompletableFuture<Completion> executeAsync(Call call, AsyncWork work) throws Throwable {
+        Attempt outer = running.onThisThread(call.id());
+        if (outer != null) {
+            return work.start(outer)
+                    .<Completion>thenApply(finish -> new Completion.Executed(false, false))
+                    .toCompletableFuture();
+        }
+        Decision decision = begin(call);
+        if (decision instanceof Decision.Replay replay) {
+            return CompletableFuture.completedFuture(replay.completion());
+        }
+        RunningAttempt attempt = ((Decision.Proceed) decision).attempt().orElse(null);
+        if (attempt == null) {
+            return running.onStack(call, new UnprotectedAttempt(), work::start)
+                    .<Completion>thenApply(finish -> new Completion.Executed(false, false))
+                    .toCompletableFuture();
+        }
+        CompletionStage<Finish> stage;
+        try {
+            stage = Objects.requireNonNull(
+                    running.onStack(call, attempt, work::start), "The action returned null in place of a stage");
+        } catch (Throwable failure) {
+            attempt.fail(failure);
+            throw failure;
+        }
+        CompletableFuture<Completion> answer = new CompletableFuture<>();
+        stage.whenComplete((finish, failure) -> end(attempt, finish, failure, answer));
+        return answer;
+    }
+
+    private static void end(
+            RunningAttempt attempt, Finish finish, @Nullable Throwable failure, CompletableFuture<Completion> answer) {
+        try {
+            if (failure == null) {
+                answer.complete(attempt.finish(finish));
+                return;
+            }
+            Throwable own =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            attempt.fail(own);
+            answer.completeExceptionally(own);
+        } catch (Throwable ours) {
+            answer.completeExceptionally(ours);
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ import io.idempotency.Guarantee;
 import io.idempotency.spi.BusinessTransactions;
 import io.idempotency.spi.OutcomePolicy;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param rejectDuplicates whether the duplicate of a finished call is refused instead of replayed
  * @param storeResult whether results are kept, or only the fact
  * @param proceedOnStoreFailure whether the action runs unprotected when the store cannot answer a claim
+ * @param storeFailures exceptions that are a final result, as far as they are named
  * @param outcomePolicy what becomes of an attempt whose action threw
  * @param transactions transactions of the operation; required by {@link Guarantee#EXACTLY_ONCE}, else not used
  * @param failOnWorkOutside whether work outside the transaction fails the call instead of being reported
@@ -33,6 +35,7 @@ public record OperationSettings(
         boolean rejectDuplicates,
         boolean storeResult,
         boolean proceedOnStoreFailure,
+        List<Class<? extends Throwable>> storeFailures,
         OutcomePolicy outcomePolicy,
         @Nullable BusinessTransactions transactions,
         boolean failOnWorkOutside) {
@@ -41,6 +44,7 @@ public record OperationSettings(
     public static final Duration LONGEST_RETENTION = Duration.ofDays(36500);
 
     public OperationSettings {
+        storeFailures = List.copyOf(storeFailures);
         require(
                 guarantee != Guarantee.AUTO,
                 operation,
@@ -88,6 +92,7 @@ public record OperationSettings(
         private boolean rejectDuplicates;
         private boolean storeResult = true;
         private boolean proceedOnStoreFailure;
+        private List<Class<? extends Throwable>> storeFailures = List.of();
         private OutcomePolicy outcomePolicy = new DefaultOutcomePolicy();
         private @Nullable BusinessTransactions transactions;
         private boolean failOnWorkOutside;
@@ -132,6 +137,12 @@ public record OperationSettings(
             return this;
         }
 
+        /** For replays; the policy is what stores them. */
+        public Builder storeFailures(List<Class<? extends Throwable>> storeFailures) {
+            this.storeFailures = storeFailures;
+            return this;
+        }
+
         public Builder outcomePolicy(OutcomePolicy outcomePolicy) {
             this.outcomePolicy = outcomePolicy;
             return this;
@@ -158,6 +169,7 @@ public record OperationSettings(
                     rejectDuplicates,
                     storeResult,
                     proceedOnStoreFailure,
+                    storeFailures,
                     outcomePolicy,
                     transactions,
                     failOnWorkOutside);

@@ -23,6 +23,10 @@ final class RunningCalls {
     }
 
     Finish run(Call call, Attempt attempt, Work work) throws Throwable {
+        return onStack(call, attempt, work::run);
+    }
+
+    <R> R onStack(Call call, Attempt attempt, OnStack<R> work) throws Throwable {
         started(call);
         try (IdempotencyContext.Scope ignored = bind(call, attempt)) {
             return work.run(attempt);
@@ -56,6 +60,11 @@ final class RunningCalls {
 
     Map<String, Integer> names() {
         return Map.copyOf(byOperation);
+    }
+
+    /** What runs while its attempt is known to its thread. */
+    interface OnStack<R> {
+        R run(Attempt attempt) throws Throwable;
     }
 
     private record Frame(

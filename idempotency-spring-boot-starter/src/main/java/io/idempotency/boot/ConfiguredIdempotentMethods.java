@@ -4,11 +4,13 @@ import io.idempotency.Idempotent;
 import io.idempotency.IdempotentOperation;
 import io.idempotency.boot.AnnotatedBeans.AnnotatedBean;
 import io.idempotency.boot.IdempotencyProperties.Mode;
+import io.idempotency.spring.aop.Door;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -41,7 +43,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
     private final Environment environment;
     private final IdempotencyProperties properties;
     private final Operations operations;
-    private final HandlerMethods handlers;
+    private final MethodDoors doors;
     private final Supplier<List<IdempotentOperation<?>>> templateOperations;
     private final Map<MethodClassKey, Optional<IdempotentMethod>> methods = new ConcurrentHashMap<>();
 
@@ -50,13 +52,13 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
             Environment environment,
             IdempotencyProperties properties,
             Operations operations,
-            HandlerMethods handlers,
+            MethodDoors doors,
             Supplier<List<IdempotentOperation<?>>> templateOperations) {
         this.beanFactory = beanFactory;
         this.environment = environment;
         this.properties = properties;
         this.operations = operations;
-        this.handlers = handlers;
+        this.doors = doors;
         this.templateOperations = templateOperations;
     }
 
@@ -65,10 +67,15 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         MethodClassKey key = new MethodClassKey(method, targetClass);
         Optional<IdempotentMethod> known = methods.get(key);
         if (known == null) {
-            known = look(method, ClassUtils.getUserClass(targetClass));
+            known = look(method, userClass(method, targetClass));
             methods.put(key, known);
         }
         return known.orElse(null);
+    }
+
+    // The object behind a client's interface is a proxy of its own, about which its class says nothing.
+    private static Class<?> userClass(Method method, Class<?> targetClass) {
+        return Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : ClassUtils.getUserClass(targetClass);
     }
 
     // The start has seen every bean that there was then; this finds them by the methods of interfaces, and those that
@@ -76,19 +83,21 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
     private Optional<IdempotentMethod> look(Method method, Class<?> userClass) {
         Method specific = IdempotentAnnotations.mostSpecific(method, userClass);
         Idempotent annotation = annotationOf(specific, userClass);
-        if (annotation == null
-                || properties.mode() == Mode.OFF
-                || !properties.web().enabled()) {
+        Door door =
+                annotation == null || properties.mode() == Mode.OFF ? null : doors.of(annotation, specific, userClass);
+        if (annotation == null || door == null) {
             return Optional.empty();
         }
         return methods.computeIfAbsent(
                 new MethodClassKey(specific, userClass),
                 key -> found(
-                        operations.resolve(declared(annotation, specific, userClass)),
+                        operations.resolve(declared(annotation, specific, userClass), door),
+                        door,
                         DeclaredExpressions.of(annotation, specific, userClass)));
     }
 
-    private static Optional<IdempotentMethod> found(ResolvedOperation resolved, DeclaredExpressions expressions) {
+    private static Optional<IdempotentMethod> found(
+            ResolvedOperation resolved, Door door, DeclaredExpressions expressions) {
         return resolved.off()
                 ? Optional.empty()
                 : Optional.of(new IdempotentMethod(
@@ -96,22 +105,18 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
                         resolved.settings(),
                         resolved.keyRequired(),
                         resolved.fingerprintScheme(),
+                        door,
                         expressions.key(),
                         expressions.fingerprint()));
     }
 
-    /** An annotation on the class means its handlers of requests that change something. */
     private @Nullable Idempotent annotationOf(Method specific, Class<?> userClass) {
         Idempotent onMethod = IdempotentAnnotations.onMethod(specific, userClass);
         if (onMethod != null) {
             return onMethod;
         }
         Idempotent onType = IdempotentAnnotations.onType(userClass);
-        return onType != null && isCoveredByType(specific, userClass) ? onType : null;
-    }
-
-    private boolean isCoveredByType(Method specific, Class<?> userClass) {
-        return handlers.isHandler(specific, userClass) && !handlers.isSafe(specific, userClass);
+        return onType != null && doors.isCoveredByType(specific, userClass) ? onType : null;
     }
 
     private DeclaredOperation declared(Idempotent annotation, Method specific, Class<?> userClass) {
@@ -125,61 +130,37 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
             AnnotatedBeans.warnOfUnprotected(beans, "idempotency.mode is off");
             return;
         }
-        if (!properties.web().enabled()) {
-            AnnotatedBeans.warnOfUnprotected(beans, "idempotency.web.enabled is false");
-        }
         Found found = new Found();
+        List<AnnotatedBean> unprotected = new ArrayList<>();
         for (AnnotatedBean bean : beans) {
-            annotatedMethods(bean).forEach((method, annotation) -> {
-                DeclaredOperation operation = declared(annotation, method, bean.userClass());
-                found.add(operation);
-                found.expressions.put(operation, DeclaredExpressions.of(annotation, method, bean.userClass()));
-            });
+            if (!found.addAll(bean)) {
+                unprotected.add(bean);
+            }
         }
+        AnnotatedBeans.warnOfUnprotected(unprotected, "idempotency.web.enabled is false");
         properties.web().rules().forEach(rule -> found.add(DeclaredOperation.of(rule)));
         templateOperations.get().forEach(operation -> found.add(DeclaredOperation.of(operation)));
         operations.checkConfiguredNames(found.names());
         found.resolveAndReport();
+        beans.forEach(SelfInvocations::warn);
     }
 
     private Map<Method, Idempotent> annotatedMethods(AnnotatedBean bean) {
         Map<Method, Idempotent> annotated = new HashMap<>(bean.methods());
-        boolean protects = properties.web().enabled();
-        if (protects) {
-            annotated.keySet().forEach(method -> checkHandler(method, bean.userClass()));
-        }
         Idempotent onType = bean.onType();
         if (onType != null) {
             Set<Method> covered = MethodIntrospector.selectMethods(
-                    bean.userClass(), (MethodFilter) method -> isCoveredByType(method, bean.userClass()));
-            if (covered.isEmpty() && protects) {
-                throw unsupported(bean.userClass().getName());
+                    bean.userClass(), (MethodFilter) method -> doors.isCoveredByType(method, bean.userClass()));
+            if (covered.isEmpty() && properties.web().enabled()) {
+                throw new IdempotencyConfigurationException(
+                        "@Idempotent on " + bean.userClass().getName()
+                                + " would not protect anything: the class has no method that it could mean",
+                        "Annotate methods. On a controller the annotation means its handlers of requests that change something, on"
+                                + " any other class its public methods.");
             }
             covered.forEach(method -> annotated.putIfAbsent(method, onType));
         }
-        if (protects) {
-            handlers.checkGate(bean.name(), bean.userClass());
-        }
         return annotated;
-    }
-
-    private void checkHandler(Method method, Class<?> userClass) {
-        String place = userClass.getName() + "." + method.getName();
-        if (!handlers.isHandler(method, userClass)) {
-            throw unsupported(place);
-        }
-        if (Modifier.isPrivate(method.getModifiers()) || Modifier.isFinal(method.getModifiers())) {
-            throw new IdempotencyConfigurationException(
-                    "@Idempotent on " + place
-                            + " cannot be applied, because a private or final method cannot be intercepted",
-                    "Make the method non-private and non-final.");
-        }
-    }
-
-    private IdempotencyConfigurationException unsupported(String place) {
-        return new IdempotencyConfigurationException(
-                "@Idempotent on " + place + " would not protect it: " + handlers.limitation(),
-                "Remove the annotation and call the work through IdempotencyTemplate, which works in every bean.");
     }
 
     /** The operations of the application, so that names that clash by accident are seen. */
@@ -189,8 +170,29 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         private final Map<String, Set<DeclaredOperation>> byName = new TreeMap<>();
         private final Map<DeclaredOperation, DeclaredExpressions> expressions = new HashMap<>();
 
+        private final Map<DeclaredOperation, Door> byDoor = new HashMap<>();
+
         Set<String> names() {
             return byName.keySet();
+        }
+
+        /** @return whether all of the bean's methods are protected */
+        boolean addAll(AnnotatedBean bean) {
+            boolean all = true;
+            for (Map.Entry<Method, Idempotent> each : annotatedMethods(bean).entrySet()) {
+                Method method = each.getKey();
+                DeclaredOperation operation = declared(each.getValue(), method, bean.userClass());
+                add(operation);
+                Door door = doors.of(each.getValue(), method, bean.userClass());
+                if (door == null) {
+                    all = false;
+                    continue;
+                }
+                doors.check(door, method, bean);
+                byDoor.put(operation, door);
+                expressions.put(operation, DeclaredExpressions.of(each.getValue(), method, bean.userClass()));
+            }
+            return all;
         }
 
         void add(DeclaredOperation operation) {
@@ -215,13 +217,18 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
             for (DeclaredOperation operation :
                     byName.values().stream().flatMap(Set::stream).toList()) {
                 Method method = operation.method();
-                if (method != null && !properties.web().enabled()) {
+                Door door = byDoor.get(operation);
+                if (method != null && door == null) {
                     continue;
                 }
-                ResolvedOperation resolved = operations.resolve(operation);
+                ResolvedOperation resolved = operations.resolve(operation, door == null ? Door.METHOD : door);
                 DeclaredExpressions declared = expressions.get(operation);
-                if (method != null && declared != null) {
-                    methods.put(new MethodClassKey(method, operation.targetClass()), found(resolved, declared));
+                Class<?> userClass = operation.targetClass();
+                if (method != null && door != null && declared != null && userClass != null) {
+                    methods.put(new MethodClassKey(method, userClass), found(resolved, door, declared));
+                    if (door == Door.METHOD && !resolved.off()) {
+                        doors.checkResult(method, userClass, resolved.settings().storeResult());
+                    }
                 }
                 if (reported.add(resolved.line())) {
                     resolved.report(log);

@@ -11,7 +11,7 @@ interface HandlerMethods {
     /** Whether it handles nothing but requests that are idempotent by themselves: GET, HEAD, OPTIONS, TRACE. */
     boolean isSafe(Method method, Class<?> userClass);
 
-    /** Why other methods cannot be protected. */
+    /** Why a method that looks like a handler is none. */
     String limitation();
 
     /**
@@ -35,8 +35,8 @@ interface HandlerMethods {
 
         @Override
         public String limitation() {
-            return "this application has no servlet-based Spring MVC, whose controller methods are the only ones that this version"
-                    + " protects by annotation";
+            return "this application has no servlet-based Spring MVC, whose requests are the only ones that bring a key to a"
+                    + " controller method";
         }
 
         @Override

@@ -10,13 +10,14 @@ import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spi.OutcomePolicy;
 import io.idempotency.spi.ResultCodec;
 import io.idempotency.spi.ResultTransformer;
+import io.idempotency.spring.aop.AmbientKey;
+import io.idempotency.spring.aop.IdempotentMethodAdvisor;
 import io.idempotency.spring.aop.IdempotentMethods;
-import io.idempotency.support.ByteArrayResultCodec;
-import io.idempotency.support.StringResultCodec;
-import io.idempotency.support.VoidResultCodec;
-import java.util.ArrayList;
-import java.util.List;
+import io.idempotency.spring.aop.Listener;
+import io.idempotency.spring.aop.MethodDoor;
+import io.idempotency.spring.json.JsonValues;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -24,6 +25,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
@@ -70,20 +72,32 @@ public final class IdempotencyAutoConfiguration {
     }
 
     @Bean
+    ResultCodecs idempotencyResultCodecs(ObjectProvider<ResultCodec> codecs, ObjectProvider<JsonValues> json) {
+        return ResultCodecs.of(codecs.orderedStream().toList(), json.getIfAvailable());
+    }
+
+    @Bean
     @ConditionalOnMissingBean(IdempotentMethods.class)
     ConfiguredIdempotentMethods idempotentMethods(
             ConfigurableListableBeanFactory beanFactory,
             Environment environment,
             IdempotencyProperties properties,
             Operations operations,
+            ResultCodecs codecs,
             ObjectProvider<HandlerMethods> handlers,
+            ObjectProvider<Listener.Kind> listeners,
             ObjectProvider<IdempotentOperation<?>> templateOperations) {
         return new ConfiguredIdempotentMethods(
                 beanFactory,
                 environment,
                 properties,
                 operations,
-                handlers.getIfAvailable(() -> HandlerMethods.NONE),
+                new MethodDoors(
+                        beanFactory,
+                        handlers.getIfAvailable(() -> HandlerMethods.NONE),
+                        properties.web().enabled(),
+                        codecs.results(),
+                        listeners.orderedStream().toList()),
                 () -> templateOperations
                         .orderedStream()
                         .<IdempotentOperation<?>>map(operation -> operation)
@@ -95,14 +109,37 @@ public final class IdempotencyAutoConfiguration {
     IdempotencyTemplate idempotencyTemplate(
             IdempotencyEngine engine,
             Operations operations,
-            ObjectProvider<KeyScopeResolver> scope,
-            ObjectProvider<ResultCodec> codecs) {
-        List<ResultCodec> all = new ArrayList<>(codecs.orderedStream().toList());
-        all.addAll(List.of(new StringResultCodec(), new ByteArrayResultCodec(), new VoidResultCodec()));
+            ResultCodecs codecs,
+            ObjectProvider<KeyScopeResolver> scope) {
         return new SwitchableTemplate(
                 new DefaultIdempotencyTemplate(
-                        engine, operations::of, scope.getIfAvailable(() -> operation -> ""), all),
+                        engine, operations::of, scope.getIfAvailable(() -> operation -> ""), codecs.all()),
                 operations);
+    }
+
+    @Bean
+    MethodDoor idempotencyMethodDoor(
+            IdempotencyEngine engine,
+            IdempotentMethods methods,
+            ResultCodecs codecs,
+            ObjectProvider<KeyScopeResolver> scope,
+            ObjectProvider<AmbientKey.Source> ambientKeys,
+            ObjectProvider<Listener.Kind> listeners) {
+        return new MethodDoor(
+                engine,
+                methods,
+                codecs.results(),
+                scope.getIfAvailable(() -> operation -> ""),
+                codecs.json(),
+                ambientKeys.orderedStream().toList(),
+                listeners.orderedStream().toList());
+    }
+
+    // Infrastructure, so that Spring Boot's own proxy creator applies it, with and without AspectJ's weaver.
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static IdempotentMethodAdvisor idempotencyMethodAdvisor(ObjectProvider<MethodDoor> door) {
+        return new IdempotentMethodAdvisor(door::getObject);
     }
 
     @Bean

@@ -5,6 +5,7 @@ import io.idempotency.spi.FingerprintStrategy;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.web.HandlerChecks;
+import io.idempotency.spring.web.HttpAmbientKey;
 import io.idempotency.spring.web.IdempotencyFilter;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import io.idempotency.spring.web.ReplayExceptionResolver;
@@ -85,6 +86,11 @@ public final class IdempotencyWebAutoConfiguration {
             registration.setOrder(web.order());
             registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
             return registration;
+        }
+
+        @Bean
+        HttpAmbientKey idempotencyHttpAmbientKey(WebConfigurer web) {
+            return new HttpAmbientKey(web.settings());
         }
 
         @Bean

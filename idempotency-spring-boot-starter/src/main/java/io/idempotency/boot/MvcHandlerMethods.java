@@ -3,7 +3,6 @@ package io.idempotency.boot;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -11,11 +10,6 @@ import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.scope.ScopedObject;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -79,34 +73,12 @@ final class MvcHandlerMethods implements HandlerMethods {
 
     @Override
     public String limitation() {
-        return "it is no controller method of Spring MVC, and this version protects only these by annotation";
+        return "no HandlerMapping of Spring MVC calls it, so that no request brings its key";
     }
 
-    // A bean that is created later is proxied by the same creator.
     @Override
     public void checkGate(String beanName, Class<?> userClass) {
-        Object bean = beanFactory.containsSingleton(beanName) ? beanFactory.getSingleton(beanName) : null;
-        boolean proxied = bean == null || bean instanceof ScopedObject
-                ? beanFactory.containsBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
-                : passesGate(bean);
-        if (!proxied) {
-            throw new IdempotencyConfigurationException(
-                    "@Idempotent on " + userClass.getName() + " would not protect it: bean '" + beanName
-                            + "' is not proxied",
-                    "Remove spring.aop.auto=false, or exclude no AopAutoConfiguration; and let no BeanPostProcessor need this bean.");
-        }
-    }
-
-    private static boolean passesGate(Object bean) {
-        Object current = bean;
-        while (current instanceof Advised proxy) {
-            if (Arrays.stream(proxy.getAdvisors()).anyMatch(IdempotencyGateAdvisor.class::isInstance)) {
-                return true;
-            }
-            current = AopProxyUtils.getSingletonTarget(current);
-        }
-        // An opaque proxy does not tell its advisors.
-        return current != null && AopUtils.isAopProxy(current);
+        ProxyChecks.check(beanFactory, beanName, userClass, IdempotencyGateAdvisor.class);
     }
 
     private record Handler(Method method, Class<?> userClass) {}

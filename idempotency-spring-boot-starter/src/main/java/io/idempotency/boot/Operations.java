@@ -12,6 +12,7 @@ import io.idempotency.engine.OperationSettings;
 import io.idempotency.spi.BusinessTransactions;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.OutcomePolicy;
+import io.idempotency.spring.aop.Door;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Collection;
@@ -22,9 +23,14 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /** Works out how operations are run: property over code over global property, and the guarantee that can hold. */
 final class Operations {
+
+    // By name: few applications have it. That of Spring 7 retries outside of the library.
+    private static final String RETRYABLE = "org.springframework.retry.annotation.Retryable";
 
     private static final Operation NOTHING =
             new Operation(null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
@@ -54,7 +60,7 @@ final class Operations {
     OperationSettings of(IdempotentOperation<?> operation) {
         OperationSettings known = ofTemplate.get(operation);
         if (known == null) {
-            known = resolve(DeclaredOperation.of(operation)).settings();
+            known = resolve(DeclaredOperation.of(operation), Door.METHOD).settings();
             ofTemplate.put(operation, known);
         }
         return known;
@@ -65,7 +71,8 @@ final class Operations {
         return first(configured(operation).mode(), null, properties.mode()) == Mode.OFF;
     }
 
-    ResolvedOperation resolve(DeclaredOperation declared) {
+    /** @param door decides what holds where nothing is said about keys and payloads */
+    ResolvedOperation resolve(DeclaredOperation declared, Door door) {
         Operation configured = configured(declared.name());
         Choice choice = choose(declared, configured);
         Duration lease = first(configured.lease(), declared.lease(), properties.lease());
@@ -84,6 +91,7 @@ final class Operations {
                 .storeResult(first(configured.storeResult(), declared.storeResult(), properties.storeResult()))
                 .proceedOnStoreFailure(
                         OnStoreFailure.PROCEED == first(configured.onStoreFailure(), null, properties.onStoreFailure()))
+                .storeFailures(first(configured.storeFailures(), null, declared.storeFailures()))
                 .outcomePolicy(policy(
                         first(configured.storeFailures(), null, declared.storeFailures()),
                         first(configured.releaseFailures(), null, declared.releaseFailures())))
@@ -99,11 +107,11 @@ final class Operations {
                 first(
                         configured.required(),
                         declared.required(),
-                        properties.web().required()),
+                        door != Door.HTTP || properties.web().required()),
                 first(
                         unlessDefault(configured.fingerprintScheme()),
                         unlessDefault(declared.fingerprintScheme()),
-                        properties.web().fingerprintScheme()));
+                        door == Door.HTTP ? properties.web().fingerprintScheme() : FingerprintScheme.JSON));
     }
 
     private static <T> T first(@Nullable T configured, @Nullable T declared, T global) {
@@ -216,11 +224,23 @@ final class Operations {
             return new ExactlyOnce.Answer.Impossible(declared.place() + " returns "
                     + method.getReturnType().getSimpleName() + ", whose work ends after its transaction");
         }
+        if (method != null && isRetriedInside(method, declared.targetClass())) {
+            return new ExactlyOnce.Answer.Impossible(
+                    declared.place() + " is @Retryable by Spring Retry, which tries again inside of the"
+                            + " transaction that the first failure has doomed");
+        }
         if (exactlyOnce == null) {
             return new ExactlyOnce.Answer.Impossible(
                     "the store " + store.name() + " has no part in the application's transactions");
         }
         return exactlyOnce.of(method, declared.targetClass(), configured.isolation(), configured.timeout());
+    }
+
+    private static boolean isRetriedInside(Method method, @Nullable Class<?> targetClass) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(RETRYABLE)
+                || targetClass != null
+                        && MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY)
+                                .isPresent(RETRYABLE);
     }
 
     private record Choice(

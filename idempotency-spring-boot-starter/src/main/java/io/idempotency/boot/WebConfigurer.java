@@ -3,6 +3,7 @@ package io.idempotency.boot;
 import io.idempotency.boot.IdempotencyProperties.Web;
 import io.idempotency.boot.IdempotencyProperties.Web.Anonymous;
 import io.idempotency.boot.IdempotencyProperties.Web.Rule;
+import io.idempotency.spring.aop.Door;
 import io.idempotency.spring.web.PathRule;
 import io.idempotency.spring.web.WebSettings;
 import io.idempotency.spring.web.WebSettings.AnonymousCallers;
@@ -66,7 +67,7 @@ final class WebConfigurer {
     List<PathRule> rules(Operations operations) {
         List<PathRule> rules = new ArrayList<>();
         for (Rule rule : properties.rules()) {
-            ResolvedOperation resolved = operations.resolve(DeclaredOperation.of(rule));
+            ResolvedOperation resolved = operations.resolve(DeclaredOperation.of(rule), Door.HTTP);
             if (!resolved.off()) {
                 rules.add(new PathRule(
                         Set.copyOf(rule.methods()),

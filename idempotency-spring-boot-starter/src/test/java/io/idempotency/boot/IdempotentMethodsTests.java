@@ -334,22 +334,6 @@ class IdempotentMethodsTests {
                     .startsWith("@Idempotent on " + controller.getName() + ".pay cannot be applied");
         }
 
-        @Test
-        void aBeanThatIsNoController() {
-            FailureAnalysis analysis = failureOf(PlainService.class);
-
-            assertThat(analysis.getDescription())
-                    .startsWith("@Idempotent on " + PlainService.class.getName() + ".pay would not protect it");
-            assertThat(analysis.getAction()).contains("IdempotencyTemplate");
-        }
-
-        @Test
-        void anAnnotatedClassThatIsNoController() {
-            assertThat(failureOf(AnnotatedClassService.class).getDescription())
-                    .startsWith("@Idempotent on " + AnnotatedClassService.class.getName()
-                            + " would not protect it: it is no controller method");
-        }
-
         // Case 146.
         @Test
         void anAnnotationInAnApplicationWithoutServletMvc() {
@@ -787,14 +771,6 @@ class IdempotentMethodsTests {
     static class PlainService {
 
         @Idempotent
-        public String pay() {
-            return "paid";
-        }
-    }
-
-    @Idempotent
-    static class AnnotatedClassService {
-
         public String pay() {
             return "paid";
         }

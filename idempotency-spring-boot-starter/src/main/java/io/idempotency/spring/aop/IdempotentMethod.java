@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param settings how its operation is run
  * @param keyRequired whether a call without a key is refused; otherwise it runs unprotected
  * @param fingerprintScheme how payloads are compared, never {@link FingerprintScheme#DEFAULT}
+ * @param door how its calls come in
  * @param key the business key; null for the ambient one, for HTTP the header
  * @param fingerprint the part of the arguments that is compared; null for the whole payload
  * @since 0.1.0
@@ -21,12 +22,13 @@ public record IdempotentMethod(
         OperationSettings settings,
         boolean keyRequired,
         FingerprintScheme fingerprintScheme,
+        Door door,
         @Nullable KeyExpression key,
         @Nullable ArgumentExpression fingerprint) {
 
-    /** A method without expressions. */
+    /** A handler of requests without expressions. */
     public IdempotentMethod(
             Method method, OperationSettings settings, boolean keyRequired, FingerprintScheme fingerprintScheme) {
-        this(method, settings, keyRequired, fingerprintScheme, null, null);
+        this(method, settings, keyRequired, fingerprintScheme, Door.HTTP, null, null);
     }
 }

@@ -1,4 +1,4 @@
-/** Finds annotated methods and what is configured for them. */
+/** Annotated methods: how they are found and configured, and the door for those that are called as beans. */
 @NullMarked
 package io.idempotency.spring.aop;
 

@@ -3,6 +3,7 @@ package io.idempotency.spring.web;
 import io.idempotency.FingerprintScheme;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.FingerprintStrategy;
+import io.idempotency.spring.json.CanonicalJson;
 import jakarta.servlet.http.Part;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;

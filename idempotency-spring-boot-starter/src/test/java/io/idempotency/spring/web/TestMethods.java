@@ -9,6 +9,7 @@ import io.idempotency.engine.DefaultOutcomePolicy;
 import io.idempotency.engine.OperationSettings;
 import io.idempotency.spi.BusinessTransactions;
 import io.idempotency.spring.aop.ArgumentExpression;
+import io.idempotency.spring.aop.Door;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
@@ -58,6 +59,7 @@ final class TestMethods implements IdempotentMethods {
                 settings(specific, annotation),
                 annotation.required() != Toggle.OFF,
                 scheme == FingerprintScheme.DEFAULT ? FingerprintScheme.RAW : scheme,
+                Door.HTTP,
                 annotation.key().isEmpty() ? null : KeyExpression.parse(annotation.key(), specific, targetClass),
                 annotation.fingerprint().isEmpty()
                         ? null

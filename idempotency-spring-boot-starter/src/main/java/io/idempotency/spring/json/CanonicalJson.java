@@ -1,4 +1,4 @@
-package io.idempotency.spring.web;
+package io.idempotency.spring.json;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -13,8 +13,10 @@ import java.util.TreeMap;
 /**
  * Reads JSON strictly (RFC 8259, UTF-8) and writes it in a form that is equal for equal values: members by name, numbers by value,
  * strings by their characters. The form is only ever digested.
+ *
+ * @since 0.1.0
  */
-final class CanonicalJson {
+public final class CanonicalJson {
 
     private static final int DEEPEST = 256;
     private static final int SHORT = 64;
@@ -26,7 +28,7 @@ final class CanonicalJson {
     }
 
     /** The canonical form; empty if the bytes are not JSON, name a member twice, or go beyond what can be compared by value. */
-    static Optional<byte[]> of(byte[] json) {
+    public static Optional<byte[]> of(byte[] json) {
         try {
             CanonicalJson reader =
                     new CanonicalJson(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)));

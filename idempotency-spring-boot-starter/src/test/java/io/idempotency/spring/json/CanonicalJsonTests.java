@@ -1,4 +1,4 @@
-package io.idempotency.spring.web;
+package io.idempotency.spring.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,230 @@
+package io.idempotency.spring.aop;
+
+import io.idempotency.IdempotencyContext;
+import io.idempotency.IdempotencyException;
+import io.idempotency.IdempotencyTemplate.Action;
+import io.idempotency.MissingIdempotencyKeyException;
+import io.idempotency.ResultNotReplayableException;
+import io.idempotency.UnknownCallerException;
+import io.idempotency.engine.Call;
+import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.engine.ValueCalls;
+import io.idempotency.engine.ValueCalls.Value;
+import io.idempotency.engine.ValueCalls.ValueType;
+import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spring.json.JsonValues;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.core.MethodClassKey;
+
+/**
+ * Translates calls of annotated bean methods for the engine: arguments into key, scope and fingerprint, the stored result into what
+ * the method is declared to return or throw. Methods whose door is HTTP pass.
+ *
+ * @since 0.1.0
+ */
+public final class MethodDoor implements MethodInterceptor {
+
+    private final IdempotentMethods methods;
+    private final ValueCalls calls;
+    private final MethodResults results;
+    private final KeyScopeResolver scope;
+    private final @Nullable JsonValues json;
+    private final List<AmbientKey.Source> ambientKeys;
+    private final List<Listener.Kind> listeners;
+    private final Map<MethodClassKey, Optional<Plan>> plans = new ConcurrentHashMap<>();
+
+    /**
+     * @param json writes arguments so that they can be compared; null for no comparison
+     * @param ambientKeys asked in this order for the key of a method that names none
+     * @param listeners recognise methods that are called by listener containers
+     */
+    public MethodDoor(
+            IdempotencyEngine engine,
+            IdempotentMethods methods,
+            MethodResults results,
+            KeyScopeResolver scope,
+            @Nullable JsonValues json,
+            List<AmbientKey.Source> ambientKeys,
+            List<Listener.Kind> listeners) {
+        this.calls = new ValueCalls(engine);
+        this.methods = methods;
+        this.results = results;
+        this.scope = scope;
+        this.json = json;
+        this.ambientKeys = List.copyOf(ambientKeys);
+        this.listeners = List.copyOf(listeners);
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        Plan plan = target == null ? null : planOf(invocation, target.getClass());
+        return plan == null ? invocation.proceed() : plan.call(invocation);
+    }
+
+    private @Nullable Plan planOf(MethodInvocation invocation, Class<?> targetClass) {
+        MethodClassKey key = new MethodClassKey(invocation.getMethod(), targetClass);
+        Optional<Plan> known = plans.get(key);
+        if (known == null) {
+            known = Optional.ofNullable(methods.find(invocation.getMethod(), targetClass))
+                    .filter(method -> method.door() == Door.METHOD)
+                    .map(method -> new Plan(method, targetClass));
+            plans.put(key, known);
+        }
+        return known.orElse(null);
+    }
+
+    /** One method, ready to be called. */
+    private final class Plan {
+
+        private final IdempotentMethod method;
+        private final ValueType type;
+        private final ArgumentsFingerprint fingerprint;
+        private final @Nullable Listener listener;
+        private final boolean async;
+
+        private Plan(IdempotentMethod method, Class<?> targetClass) {
+            this.method = method;
+            this.type = results.typeOf(method.method(), targetClass, method.settings());
+            this.fingerprint = new ArgumentsFingerprint(method, json);
+            this.listener = listeners.stream()
+                    .map(kind -> kind.of(method.method(), targetClass))
+                    .filter(found -> found != null)
+                    .findFirst()
+                    .orElse(null);
+            this.async = MethodResults.isStage(method.method());
+        }
+
+        @Nullable
+        Object call(MethodInvocation invocation) throws Throwable {
+            if (listener == null) {
+                return call(invocation, null);
+            }
+            Listener.Delivery delivery = listener.deliver(invocation.getArguments());
+            try {
+                Object value = call(invocation, delivery);
+                delivery.settled();
+                return value;
+            } catch (ResultNotReplayableException done) {
+                // Nobody waits for the result of a message that was done before.
+                delivery.settled();
+                return null;
+            } catch (IdempotencyException refusal) {
+                throw delivery.refused(refusal);
+            }
+        }
+
+        private @Nullable Object call(MethodInvocation invocation, Listener.@Nullable Delivery delivery)
+                throws Throwable {
+            @Nullable Object[] arguments = invocation.getArguments();
+            AmbientKey key = keyOf(arguments, delivery);
+            if (key == null) {
+                return invocation.proceed();
+            }
+            Call call = new Call(method.settings(), scopeOf(key), key.key(), fingerprint.of(arguments, delivery));
+            if (delivery != null && invocation instanceof ProxyMethodInvocation proxied) {
+                proxied.setArguments(delivery.arguments());
+            }
+            // What the method calls may have no key of its own and take that of the message.
+            AmbientKey inside = delivery == null ? AmbientKey.bound() : key;
+            if (async) {
+                return calls.<@Nullable Object>executeAsync(call, type, stage(invocation, inside))
+                        .thenApply(Value::value);
+            }
+            Value<@Nullable Object> value = calls.execute(call, type, action(invocation, inside));
+            if (value.rolledBack()) {
+                throw new IllegalStateException("Operation " + method.settings().operation()
+                        + " has returned, but its transaction was marked for rollback: nothing of what it did is there."
+                        + " Throw an exception where the work is to be undone");
+            }
+            return value.value();
+        }
+
+        private @Nullable AmbientKey keyOf(@Nullable Object[] arguments, Listener.@Nullable Delivery delivery) {
+            String messageScope = delivery == null ? "" : delivery.scope();
+            if (method.key() != null) {
+                String key = method.keyRequired()
+                        ? method.key().require(arguments)
+                        : method.key().keyOf(arguments);
+                return key == null ? null : new AmbientKey(key, messageScope);
+            }
+            AmbientKey ambient = delivery == null ? ambient() : ofMessage(delivery, messageScope);
+            if (ambient == null && method.keyRequired()) {
+                throw new MissingIdempotencyKeyException(
+                        "Operation " + method.settings().operation()
+                                + " requires a key: it names none, and neither a message nor a request brings one");
+            }
+            return ambient;
+        }
+
+        private @Nullable AmbientKey ofMessage(Listener.Delivery delivery, String messageScope) {
+            String key = delivery.key();
+            return key == null || key.isBlank() ? null : new AmbientKey(key, messageScope);
+        }
+
+        private @Nullable AmbientKey ambient() {
+            AmbientKey bound = AmbientKey.bound();
+            if (bound != null) {
+                return bound;
+            }
+            for (AmbientKey.Source source : ambientKeys) {
+                AmbientKey found = source.current(method.settings().operation());
+                if (found != null) {
+                    return found;
+                }
+            }
+            return null;
+        }
+
+        private String scopeOf(AmbientKey key) {
+            String tenant = scope.resolve(method.settings().operation());
+            if (tenant == null) {
+                throw new UnknownCallerException(
+                        "The caller of operation " + method.settings().operation() + " is not known");
+            }
+            return key.scope().isEmpty() ? tenant : tenant.length() + ":" + tenant + key.scope();
+        }
+
+        @SuppressWarnings("NullAway") // The type says that it may be null.
+        private Action<@Nullable Object, ?> action(MethodInvocation invocation, @Nullable AmbientKey inside) {
+            return () -> proceed(invocation, inside);
+        }
+
+        @SuppressWarnings({"unchecked", "NullAway"}) // The type says that the value may be null.
+        private Action<CompletionStage<@Nullable Object>, ?> stage(
+                MethodInvocation invocation, @Nullable AmbientKey inside) {
+            return () -> {
+                Object stage = proceed(invocation, inside);
+                if (stage == null) {
+                    throw new IllegalStateException(
+                            "Operation " + method.settings().operation() + " has returned null in place of a stage");
+                }
+                return (CompletionStage<@Nullable Object>) stage;
+            };
+        }
+
+        private static @Nullable Object proceed(MethodInvocation invocation, @Nullable AmbientKey inside)
+                throws Exception {
+            try (IdempotencyContext.Scope ignored = AmbientKey.bind(inside)) {
+                return invocation.proceed();
+            } catch (Exception | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw MethodDoor.<RuntimeException>unchanged(e);
+            }
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> RuntimeException unchanged(Throwable failure) throws E {
+        throw (E) failure;
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of JSON. */
+package io.idempotency.spring.json;

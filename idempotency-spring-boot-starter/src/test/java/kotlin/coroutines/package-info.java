@@ -1,0 +1,2 @@
+/** Stands for Kotlin, which is not here. */
+package kotlin.coroutines;
