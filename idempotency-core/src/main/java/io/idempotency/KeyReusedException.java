@@ -1,8 +1,5 @@
 package io.idempotency;
 
-import io.idempotency.spi.Fingerprint;
-import org.jspecify.annotations.Nullable;
-
 /**
  * The key was first used with another payload. The first record stands untouched.
  *
@@ -12,30 +9,30 @@ public final class KeyReusedException extends IdempotencyException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient @Nullable Fingerprint stored;
-    private final transient @Nullable Fingerprint given;
+    private final String storedFingerprint;
+    private final String givenFingerprint;
 
     public KeyReusedException(String message) {
-        this(message, Fingerprint.NONE, Fingerprint.NONE);
+        this(message, "", "");
     }
 
     /**
-     * @param stored fingerprint of the call that used the key first
-     * @param given fingerprint of this call
+     * @param storedFingerprint of the call that used the key first, as {@code scheme:digest}; empty if it is not known
+     * @param givenFingerprint of this call, likewise
      */
-    public KeyReusedException(String message, Fingerprint stored, Fingerprint given) {
+    public KeyReusedException(String message, String storedFingerprint, String givenFingerprint) {
         super(ProblemCode.KEY_REUSED, message);
-        this.stored = stored;
-        this.given = given;
+        this.storedFingerprint = storedFingerprint;
+        this.givenFingerprint = givenFingerprint;
     }
 
-    /** Fingerprint of the call that used the key first; {@link Fingerprint#NONE} if it is not known. */
-    public Fingerprint stored() {
-        return stored == null ? Fingerprint.NONE : stored;
+    /** Fingerprint of the call that used the key first, as {@code scheme:digest}; empty if it is not known. */
+    public String storedFingerprint() {
+        return storedFingerprint;
     }
 
-    /** Fingerprint of this call; {@link Fingerprint#NONE} if it is not known. */
-    public Fingerprint given() {
-        return given == null ? Fingerprint.NONE : given;
+    /** Fingerprint of this call, as {@code scheme:digest}; empty if it is not known. */
+    public String givenFingerprint() {
+        return givenFingerprint;
     }
 }

@@ -68,8 +68,8 @@ final class Judge {
         return new Verdict.Refused(new KeyReusedException(
                 "The key (" + call.id() + ") of operation " + call.operation()
                         + " was first used with another payload; use a new key for a new request",
-                stored,
-                call.fingerprint()));
+                stored.asText(),
+                call.fingerprint().asText()));
     }
 
     private Verdict finished(Call call, ClaimResult.Done done) {

@@ -5,6 +5,7 @@ import io.idempotency.IdempotencyException;
 import io.idempotency.KeyReusedException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.ProblemCode;
+import io.idempotency.spi.Fingerprint;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -61,10 +62,13 @@ public final class ProblemWriter {
     }
 
     private static Map<String, Object> extensionsOf(IdempotencyException refusal) {
-        List<String> differences = refusal instanceof KeyReusedException reused
-                ? RequestFingerprint.differences(reused.stored(), reused.given())
-                : List.of();
+        List<String> differences = refusal instanceof KeyReusedException reused ? differences(reused) : List.of();
         return differences.isEmpty() ? Map.of() : Map.of("differences", differences);
+    }
+
+    private static List<String> differences(KeyReusedException reused) {
+        return RequestFingerprint.differences(
+                Fingerprint.parse(reused.storedFingerprint()), Fingerprint.parse(reused.givenFingerprint()));
     }
 
     void writeNotReplayable(HttpServletRequest request, HttpServletResponse response, @Nullable StoredResponse known)
@@ -115,9 +119,8 @@ public final class ProblemWriter {
         response.getOutputStream().write(body);
     }
 
-    // A hint rounded down is never longer than the lease that it was taken from; the rest of a retention must be over,
-    // so it is
-    // rounded up.
+    // A hint rounded down is never longer than the lease that it was taken from; the rest of a retention must be
+    // over, so it is rounded up.
     private static void setRetryAfter(HttpServletResponse response, IdempotencyException refusal) {
         if (refusal instanceof OperationInProgressException busy) {
             setRetryAfter(response, busy.retryAfter().toSeconds());
