@@ -26,9 +26,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A response whose body is held back; where a {@link Passage} lets it, only up to a limit and not for a stream. Status and headers go to the real response at once, because only the container knows what
- * they do to each other; nothing that would commit it does. To the handler it behaves like the real one: after a flush, an error, a
- * redirect or the end of the body it counts as committed, so that later changes are without effect.
+ * A response whose body is held back; where a {@link Passage} lets it, only up to a limit and not for a stream. Status and headers go
+ * to the real response at once, because only the container knows what they do to each other; nothing that would commit it does. To the
+ * handler it behaves like the real one: after a flush, an error, a redirect or the end of the body it counts as committed, so that
+ * later changes are without effect.
  */
 final class BufferedResponse extends HttpServletResponseWrapper implements AutoCloseable {
 
@@ -40,7 +41,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     private final HttpServletResponse real;
     private final String replayedHeader;
-    private final Before before;
+    private final EarlierHeaders earlier;
     private final BodyBuffer body;
     private @Nullable HttpServletResponse shield;
     private @Nullable BufferStream stream;
@@ -60,7 +61,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         super(response);
         real = response;
         replayedHeader = settings.replayedHeader();
-        before = new Before(response);
+        earlier = new EarlierHeaders(response);
         body = new BodyBuffer(
                 settings.maxResponseSize().toBytes(), settings.maxSpillSize().toBytes());
     }
@@ -320,9 +321,8 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         end(Form.REDIRECT, SC_FOUND, location);
     }
 
-    // The next three override what the servlet API has from 6.1 on. Without them the wrapper of that version would call
-    // the real
-    // response.
+    // The next three override what the servlet API has from 6.1 on. Without them the wrapper of that version would
+    // call the real response.
 
     /** Redirects with another status. */
     public void sendRedirect(String location, int redirectStatus) {
@@ -423,7 +423,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         }
         String coding = getHeader("Content-Encoding");
         // From before the handler it is the promise of a filter that encodes what is sent, not what the body is.
-        if (withBody && coding != null && !before.has("Content-Encoding")) {
+        if (withBody && coding != null && !earlier.contain("Content-Encoding")) {
             headers.add(new Header("Content-Encoding", coding));
         }
         return new StoredResponse(
@@ -460,11 +460,11 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Forgets everything that describes a body; other headers of whoever was asked before the handler stay. */
     void discardContent() {
-        List<Header> others = new Before(real).headers;
+        List<Header> others = new EarlierHeaders(real).headers();
         discard();
         others.stream()
                 .filter(header -> CONTENT.stream().noneMatch(header.name()::equalsIgnoreCase))
-                .filter(header -> !before.headers.contains(header))
+                .filter(header -> !earlier.headers().contains(header))
                 .forEach(header -> real.addHeader(header.name(), header.value()));
     }
 
@@ -476,7 +476,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         discardBody();
         if (!real.isCommitted()) {
             real.reset();
-            before.restore(real);
+            earlier.restore(real);
         }
         stream = null;
         writer = null;
@@ -608,36 +608,6 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             public void write(byte[] encoded, int offset, int length) throws IOException {
                 bytes.write(encoded, offset, length);
             }
-        }
-    }
-
-    /** Status and headers that were there before the handler, from filters that run outside of this one. */
-    private static final class Before {
-
-        private final int status;
-        private final @Nullable String contentType;
-        private final List<Header> headers = new ArrayList<>();
-
-        Before(HttpServletResponse response) {
-            status = response.getStatus();
-            contentType = response.getContentType();
-            for (String name : response.getHeaderNames()) {
-                if (!name.equalsIgnoreCase("Content-Type") && !name.equalsIgnoreCase("Content-Length")) {
-                    response.getHeaders(name).forEach(value -> headers.add(new Header(name, value)));
-                }
-            }
-        }
-
-        boolean has(String name) {
-            return headers.stream().anyMatch(header -> header.name().equalsIgnoreCase(name));
-        }
-
-        void restore(HttpServletResponse response) {
-            response.setStatus(status);
-            if (contentType != null) {
-                response.setContentType(contentType);
-            }
-            headers.forEach(header -> response.addHeader(header.name(), header.value()));
         }
     }
 }
