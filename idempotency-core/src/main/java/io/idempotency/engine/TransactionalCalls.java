@@ -160,8 +160,7 @@ final class TransactionalCalls {
     }
 
     // A refusal (a 4xx, a stored failure) stays the answer although its transaction is gone; if another attempt was
-    // faster, its result
-    // counts, and if it still runs, ours is given and not stored.
+    // faster, its result counts, and if it still runs, ours is given and not stored.
     private Completion recordAfterRollback(Call call, TransactionalAttempt attempt, StoredResult stands) {
         try {
             ClaimResult found = store.recordDone(attempt.request(), results.seal(stands));

@@ -380,8 +380,7 @@ final class H2Dialect implements Dialect {
     }
 
     // A row that was committed before is asked for its lock; where there is none, an INSERT finds out whether the
-    // transaction's own
-    // one is still uncommitted.
+    // transaction's own one is still uncommitted.
     @Override
     public CommitProbe probe(Session session, Lease lease, Duration timeout) throws SQLException {
         long start = System.nanoTime();

@@ -385,8 +385,7 @@ abstract class InnoDbDialect implements Dialect {
     }
 
     // Every transaction that claims a key holds a row, and a locking read bumps into it, committed or not. Waiting
-    // waiters would be
-    // killed when it rolls back, all but one.
+    // waiters would be killed when it rolls back, all but one.
     @Override
     public CommitProbe probe(Session session, Lease lease, Duration timeout) throws SQLException {
         long start = System.nanoTime();

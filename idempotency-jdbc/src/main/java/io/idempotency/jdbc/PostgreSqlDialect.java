@@ -140,8 +140,7 @@ final class PostgreSqlDialect implements Dialect {
             """;
 
     // The scalar subquery, not clock_timestamp() itself, lets the index on expires_at be used; an array of row
-    // addresses is
-    // some twenty times faster than a join.
+    // addresses is some twenty times faster than a join.
     private static final String PURGE = """
             with clock as materialized (
                 select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
@@ -548,8 +547,7 @@ final class PostgreSqlDialect implements Dialect {
     }
 
     // A winner that committed after this transaction's snapshot cannot be read in it, only bumped into; that must not
-    // cost the
-    // application its transaction.
+    // cost the application its transaction.
     private ClaimResult claimBehindSnapshot(Session session, ClaimRequest request) throws SQLException {
         Connection connection = session.connection();
         Savepoint savepoint = connection.setSavepoint();

@@ -45,8 +45,7 @@ public final class IdempotencyAutoConfiguration {
     }
 
     // Singletons are destroyed after every Lifecycle has stopped: renewals and completions outlive the web server's
-    // graceful shutdown
-    // and the listener containers.
+    // graceful shutdown and the listener containers.
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     IdempotencyEngine idempotencyEngine(
