@@ -3,76 +3,42 @@ package io.idempotency.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyContext;
-import io.idempotency.IdempotencyTemplate;
 import io.idempotency.Idempotent;
-import io.idempotency.IdempotentOperation;
 import io.idempotency.InvalidIdempotencyKeyException;
 import io.idempotency.KeyReusedException;
 import io.idempotency.MissingIdempotencyKeyException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.ReplayedFailureException;
 import io.idempotency.ResultNotReplayableException;
-import io.idempotency.Toggle;
 import io.idempotency.UnknownCallerException;
+import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.core.annotation.AliasFor;
 
 /** Annotated methods of beans that are no controllers. */
 @ExtendWith(OutputCaptureExtension.class)
-class MethodDoorTests {
-
-    private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    AopAutoConfiguration.class,
-                    IdempotencyAutoConfiguration.class,
-                    IdempotencyInMemoryAutoConfiguration.class,
-                    IdempotencyJacksonAutoConfiguration.class))
-            .withPropertyValues("idempotency.store=in-memory");
-
-    private <T> void with(Class<T> type, Consumer<T> test, String... properties) {
-        runner.withBean(type).withPropertyValues(properties).run(context -> {
-            assertThat(context).hasNotFailed();
-            test.accept(context.getBean(type));
-        });
-    }
+class MethodDoorTests extends MethodTests {
 
     @Nested
     class Results {
@@ -426,252 +392,6 @@ class MethodDoorTests {
         }
     }
 
-    @Nested
-    class Placement {
-
-        // Case 70.
-        @ParameterizedTest
-        @ValueSource(booleans = {true, false})
-        void onAnInterfaceHoldsWithEitherProxy(boolean proxyTargetClass) {
-            runner.withBean("desk", DeskImplementation.class)
-                    .withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
-                    .withInitializer(context -> AopConfigUtils.registerAutoProxyCreatorIfNecessary(
-                            (BeanDefinitionRegistry) context.getBeanFactory()))
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        @SuppressWarnings("unchecked")
-                        Desk<Payment> desk = (Desk<Payment>) context.getBean("desk");
-                        assertThat(AopUtils.isCglibProxy(desk)).isEqualTo(proxyTargetClass);
-                        for (int i = 0; i < 2; i++) {
-                            assertThat(desk.take(new Payment("p", BigDecimal.ONE)))
-                                    .isEqualTo("taken 1");
-                            assertThat(desk.byDefault("p")).isEqualTo("default 2");
-                        }
-                    });
-        }
-
-        // Case 70.
-        @Test
-        void asAMetaAnnotationHolds() {
-            with(Meta.class, meta -> {
-                assertThat(meta.pay("p")).isEqualTo("1");
-                assertThat(meta.pay("p")).isEqualTo("1");
-            });
-        }
-
-        // Case 70.
-        @Test
-        void onAClassMeansItsPublicMethods() {
-            with(OnClass.class, service -> {
-                for (int i = 0; i < 2; i++) {
-                    assertThat(service.first("k")).isEqualTo("first 1");
-                    assertThat(service.second("k")).isEqualTo("second 2");
-                }
-                assertThat(service.toString()).isEqualTo("me");
-                assertThat(service.inner("k")).isEqualTo("inner 3");
-                assertThat(service.inner("k")).isEqualTo("inner 4");
-            });
-        }
-
-        // Case 70: a client is a proxy of its own behind an interface.
-        @Test
-        void onTheInterfaceOfAClientHolds() {
-            AtomicInteger calls = new AtomicInteger();
-            runner.withBean("client", Client.class, () -> (Client) java.lang.reflect.Proxy.newProxyInstance(
-                            getClass().getClassLoader(),
-                            new Class<?>[] {Client.class},
-                            (proxy, method, arguments) -> method.getName().equals("send")
-                                    ? "sent " + calls.incrementAndGet()
-                                    : method.invoke(calls, arguments)))
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        Client client = context.getBean(Client.class);
-                        assertThat(client.send("k")).isEqualTo("sent 1");
-                        assertThat(client.send("k")).isEqualTo("sent 1");
-                    });
-        }
-
-        @Test
-        void onAProtectedMethodHolds() {
-            with(Visible.class, visible -> {
-                assertThat(visible.packagePrivate("k")).isEqualTo("1");
-                assertThat(visible.packagePrivate("k")).isEqualTo("1");
-                assertThat(visible.guarded("k")).isEqualTo("2");
-                assertThat(visible.guarded("k")).isEqualTo("2");
-            });
-        }
-
-        @Test
-        void addsOneAdvisorAndCreatesNoBeanEarly() {
-            AtomicInteger created = new AtomicInteger();
-            runner.withBean(
-                            "lazy",
-                            Accounts.class,
-                            () -> {
-                                created.incrementAndGet();
-                                return new Accounts();
-                            },
-                            definition -> definition.setLazyInit(true))
-                    .run(context -> {
-                        assertThat(created).hasValue(0);
-                        Accounts accounts = context.getBean(Accounts.class);
-                        assertThat(((Advised) accounts).getAdvisors())
-                                .filteredOn(
-                                        advisor -> advisor.getClass().getName().startsWith("io.idempotency"))
-                                .hasSize(1);
-                        assertThat(accounts.debit("7")).isEqualTo(accounts.debit("7"));
-                        assertThat(real(accounts).runs).hasValue(1);
-                    });
-        }
-    }
-
-    @Nested
-    class SelfInvocation {
-
-        // Case 71.
-        @Test
-        void onThisIsNotProtectedAndSaysSo(CapturedOutput output) {
-            with(SelfCalling.class, service -> {
-                service.outer("k");
-                service.outer("k");
-                assertThat(real(service).runs).hasValue(2);
-                assertThat(output)
-                        .contains(SelfCalling.class.getName() + ".outer calls inner: a call on this")
-                        .contains(SelfCalling.class.getName() + ".inLambda calls inner: a call on this");
-            });
-        }
-
-        // Case 71.
-        @Test
-        void throughAnInjectedReferenceIsProtected(CapturedOutput output) {
-            with(SelfInjected.class, service -> {
-                service.outer("k");
-                service.outer("k");
-                assertThat(real(service).runs).hasValue(1);
-                assertThat(output).doesNotContain("a call on this");
-            });
-        }
-
-        // Case 71.
-        @Test
-        void throughTheTemplateIsProtected() {
-            with(WithTemplate.class, service -> {
-                service.outer("k");
-                service.outer("k");
-                assertThat(real(service).runs).hasValue(1);
-            });
-        }
-    }
-
-    @Nested
-    class Start {
-
-        @ParameterizedTest
-        @ValueSource(
-                classes = {
-                    Bad.Publisher.class,
-                    Bad.PlainFuture.class,
-                    Bad.RawStage.class,
-                    Bad.StageOfObject.class,
-                    Bad.AnyObject.class,
-                    Bad.Wildcard.class,
-                    Bad.AStream.class,
-                    Bad.Suspending.class,
-                    Bad.Abstract.class
-                })
-        void failsOnWhatCannotBeKept(Class<?> bean) {
-            runner.withBean(bean)
-                    .run(context -> assertThat(
-                                    StartupFailures.analysisOf(context).getDescription())
-                            .startsWith("@Idempotent on " + bean.getName()
-                                    + ".make is not supported, because the method "));
-        }
-
-        @ParameterizedTest
-        @ValueSource(classes = {Bad.Final.class, Bad.Private.class, Bad.Static.class})
-        void failsOnWhatCannotBeIntercepted(Class<?> bean) {
-            runner.withBean(bean)
-                    .run(context -> assertThat(
-                                    StartupFailures.analysisOf(context).getDescription())
-                            .startsWith("@Idempotent on " + bean.getName() + ".make cannot be applied"));
-        }
-
-        @ParameterizedTest
-        @ValueSource(classes = {Bad.UnknownParameter.class, Bad.NoExpression.class, Bad.UnknownFingerprint.class})
-        void failsOnExpressionsThatCannotHaveAValue(Class<?> bean) {
-            runner.withBean(bean).run(context -> {
-                assertThat(StartupFailures.analysisOf(context).getDescription())
-                        .contains("of @Idempotent on " + bean.getName() + ".make: the expression ");
-                assertThat(StartupFailures.analysisOf(context).getAction()).contains("#order.id");
-            });
-        }
-
-        @Test
-        void acceptsAnythingWhereOnlyTheFactIsKept() {
-            runner.withBean(Bad.AnyObject.class)
-                    .withPropertyValues("idempotency.store-result=false")
-                    .run(context -> assertThat(context).hasNotFailed());
-        }
-
-        @Test
-        void failsWhereNothingIsProxied() {
-            runner.withBean(Accounts.class)
-                    .withPropertyValues("spring.aop.auto=false")
-                    .run(context -> assertThat(
-                                    StartupFailures.analysisOf(context).getDescription())
-                            .contains("is not proxied"));
-        }
-
-        // Case 146.
-        @Test
-        void worksWithoutJacksonForWhatNeedsNone() {
-            runner.withClassLoader(new FilteredClassLoader("tools.jackson", "com.fasterxml.jackson"))
-                    .withBean(Accounts.class)
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        Accounts accounts = context.getBean(Accounts.class);
-                        assertThat(accounts.debit("7")).isEqualTo(accounts.debit("7"));
-                    });
-            runner.withClassLoader(new FilteredClassLoader("tools.jackson", "com.fasterxml.jackson"))
-                    .withBean(Payments.class)
-                    .run(context -> assertThat(
-                                    StartupFailures.analysisOf(context).getDescription())
-                            .contains("needs Jackson to be kept, and the application has none"));
-        }
-
-        @Test
-        void takesJackson2WhereThatIsWhatThereIs() {
-            runner.withClassLoader(new FilteredClassLoader("tools.jackson"))
-                    .withBean(Payments.class)
-                    .run(context -> {
-                        Payments payments = context.getBean(Payments.class);
-                        assertThat(payments.pay(new Payment("p", BigDecimal.ONE)))
-                                .isEqualTo(payments.pay(new Payment("p", BigDecimal.ONE)));
-                        assertThat(real(payments).runs.get("pay")).hasValue(1);
-                    });
-        }
-
-        @Test
-        void tellsOneLinePerMethod(CapturedOutput output) {
-            with(
-                    Ambient.class,
-                    ambient -> assertThat(output)
-                            .contains("ambient-pay: AT_LEAST_ONCE in in-memory, lease 30s, retention 24h"));
-        }
-
-        @Test
-        void switchesOneOperationOff() {
-            with(
-                    Accounts.class,
-                    accounts -> {
-                        accounts.debit("7");
-                        accounts.debit("7");
-                        assertThat(real(accounts).runs).hasValue(2);
-                    },
-                    "idempotency.operations.accounts-debit.mode=off");
-        }
-    }
-
     // Case 84: what is stored is read whatever the application's mapper is told, by the next version as well.
     @Test
     void theApplicationsMapperSettingsDoNotReachTheRecords() {
@@ -686,7 +406,7 @@ class MethodDoorTests {
         for (com.fasterxml.jackson.databind.ObjectMapper mapper : mappers) {
             var before = mapper.getSerializationConfig().getSerializationFeatures();
             runner.withBean(com.fasterxml.jackson.databind.ObjectMapper.class, () -> mapper)
-                    .withBean(io.idempotency.spi.IdempotencyStore.class, () -> store)
+                    .withBean(IdempotencyStore.class, () -> store)
                     .withPropertyValues("idempotency.store=auto")
                     .withBean(Payments.class)
                     .run(context -> assertThat(
@@ -708,123 +428,6 @@ class MethodDoorTests {
             assertThat(first.join()).isEqualTo(slow.work("k"));
             assertThat(real(slow).runs).hasValue(1);
         });
-    }
-
-    // A class proxy has the fields of its class and none of their values.
-    private static <T> T real(T proxy) {
-        return org.springframework.test.util.AopTestUtils.getTargetObject(proxy);
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new CompletionException(e);
-        }
-    }
-
-    public record Payment(@Nullable String number, BigDecimal amount) {}
-
-    public record Receipt(String number, BigDecimal amount, int run) {}
-
-    public static class Payments {
-
-        final Map<String, AtomicInteger> runs = new ConcurrentHashMap<>();
-
-        private int ran(String name) {
-            return runs.computeIfAbsent(name, absent -> new AtomicInteger()).incrementAndGet();
-        }
-
-        @Idempotent(key = "#payment.number")
-        public Receipt pay(Payment payment) {
-            return new Receipt(payment.number(), payment.amount(), ran("pay"));
-        }
-
-        @Idempotent(key = "#payment.number", required = Toggle.OFF)
-        public void payOptional(@Nullable Payment payment) {
-            ran("payOptional");
-        }
-
-        @Idempotent(key = "#key")
-        public void nothing(String key) {
-            ran("nothing");
-        }
-
-        @Idempotent(key = "#key")
-        public @Nullable String nullText(String key) {
-            ran("nullText");
-            return null;
-        }
-
-        @Idempotent(key = "#key")
-        public @Nullable Integer nullBoxed(String key) {
-            ran("nullBoxed");
-            return null;
-        }
-
-        @Idempotent(key = "#key")
-        public Optional<String> empty(String key) {
-            ran("empty");
-            return Optional.empty();
-        }
-
-        @Idempotent(key = "#key")
-        public Optional<String> present(String key) {
-            ran("present");
-            return Optional.of(key);
-        }
-
-        @Idempotent(key = "#key")
-        public int zero(String key) {
-            ran("zero");
-            return 0;
-        }
-
-        @Idempotent(key = "#key")
-        public boolean no(String key) {
-            ran("no");
-            return false;
-        }
-
-        @Idempotent(key = "#key")
-        public List<Receipt> list(String key) {
-            return List.of(new Receipt(key, BigDecimal.ONE, ran("list")));
-        }
-
-        @Idempotent(key = "#key")
-        public List<Receipt> none(String key) {
-            ran("none");
-            return List.of();
-        }
-    }
-
-    public static class Accounts {
-
-        final AtomicInteger runs = new AtomicInteger();
-
-        @Idempotent(key = "#id")
-        public String debit(String id) {
-            runs.incrementAndGet();
-            return "debit " + id;
-        }
-
-        @Idempotent(key = "#id")
-        public String credit(String id) {
-            runs.incrementAndGet();
-            return "credit " + id;
-        }
-
-        @Idempotent(key = "#id", operation = "run-int")
-        public String run(int id) {
-            runs.incrementAndGet();
-            return "int " + id;
-        }
-
-        @Idempotent(key = "#id", operation = "run-text")
-        public String run(String id) {
-            runs.incrementAndGet();
-            return "text " + id;
-        }
     }
 
     static class Unwritable {
@@ -859,7 +462,7 @@ class MethodDoorTests {
         CompletableFuture<Receipt> open = new CompletableFuture<>();
 
         @Lazy
-        @org.springframework.beans.factory.annotation.Autowired
+        @Autowired
         @Nullable
         Later self;
 
@@ -887,14 +490,6 @@ class MethodDoorTests {
         }
     }
 
-    static class Ambient {
-
-        @Idempotent
-        public String pay() {
-            return "paid";
-        }
-    }
-
     static class Fingerprints {
 
         @Idempotent(key = "#payment.number", fingerprint = "#payment.amount")
@@ -902,7 +497,7 @@ class MethodDoorTests {
             return note;
         }
 
-        @Idempotent(key = "#key", fingerprintScheme = io.idempotency.FingerprintScheme.NONE)
+        @Idempotent(key = "#key", fingerprintScheme = FingerprintScheme.NONE)
         public String byNothing(String key, String note) {
             return note;
         }
@@ -918,7 +513,7 @@ class MethodDoorTests {
         final AtomicInteger runs = new AtomicInteger();
 
         @Lazy
-        @org.springframework.beans.factory.annotation.Autowired
+        @Autowired
         @Nullable
         Recursive self;
 
@@ -996,153 +591,6 @@ class MethodDoorTests {
         }
     }
 
-    interface Desk<T> {
-
-        @Idempotent(key = "#what.number")
-        String take(T what);
-
-        @Idempotent(key = "#id")
-        default String byDefault(String id) {
-            return "default " + next();
-        }
-
-        int next();
-    }
-
-    static class DeskImplementation implements Desk<Payment> {
-
-        private final AtomicInteger runs = new AtomicInteger();
-
-        @Override
-        public String take(Payment payment) {
-            return "taken " + next();
-        }
-
-        @Override
-        public int next() {
-            return runs.incrementAndGet();
-        }
-    }
-
-    @Retention(RetentionPolicy.RUNTIME)
-    @Idempotent
-    @interface PaymentOperation {
-
-        @AliasFor(annotation = Idempotent.class, attribute = "key")
-        String value();
-    }
-
-    static class Meta {
-
-        private final AtomicInteger runs = new AtomicInteger();
-
-        @PaymentOperation("#id")
-        public String pay(String id) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-    }
-
-    @Idempotent(key = "#key")
-    static class OnClass {
-
-        private final AtomicInteger runs = new AtomicInteger();
-
-        public String first(String key) {
-            return "first " + runs.incrementAndGet();
-        }
-
-        public String second(String key) {
-            return "second " + runs.incrementAndGet();
-        }
-
-        String inner(String other) {
-            return "inner " + runs.incrementAndGet();
-        }
-
-        @Override
-        public String toString() {
-            return "me";
-        }
-    }
-
-    interface Client {
-
-        @Idempotent(key = "#key")
-        String send(String key);
-    }
-
-    static class Visible {
-
-        private final AtomicInteger runs = new AtomicInteger();
-
-        @Idempotent(key = "#key")
-        String packagePrivate(String key) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-
-        @Idempotent(key = "#key")
-        protected String guarded(String key) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-    }
-
-    static class SelfCalling {
-
-        final AtomicInteger runs = new AtomicInteger();
-
-        public void outer(String key) {
-            inner(key);
-        }
-
-        public Runnable inLambda(String key) {
-            return () -> inner(key);
-        }
-
-        @Idempotent(key = "#key")
-        public String inner(String key) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-    }
-
-    static class SelfInjected {
-
-        final AtomicInteger runs = new AtomicInteger();
-
-        @org.springframework.beans.factory.annotation.Autowired
-        @Nullable
-        ObjectProvider<SelfInjected> self;
-
-        public void outer(String key) {
-            self.getObject().inner(key);
-        }
-
-        @Idempotent(key = "#key")
-        public String inner(String key) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-    }
-
-    static class WithTemplate {
-
-        private static final IdempotentOperation<String> INNER =
-                IdempotentOperation.named("inner", String.class).build();
-
-        final AtomicInteger runs = new AtomicInteger();
-        private final IdempotencyTemplate template;
-
-        WithTemplate(IdempotencyTemplate template) {
-            this.template = template;
-        }
-
-        public void outer(String key) {
-            template.execute(INNER, key, () -> inner(key));
-        }
-
-        private String inner(String key) {
-            return String.valueOf(runs.incrementAndGet());
-        }
-    }
-
     static class Slow {
 
         final AtomicInteger runs = new AtomicInteger();
@@ -1152,120 +600,8 @@ class MethodDoorTests {
         @Idempotent(key = "#key")
         public String work(String key) {
             entered.countDown();
-            MethodDoorTests.await(leave);
+            await(leave);
             return String.valueOf(runs.incrementAndGet());
         }
-    }
-
-    /** What is refused at start. */
-    static final class Bad {
-
-        static class Publisher {
-            @Idempotent(key = "#key")
-            public java.util.concurrent.Flow.@Nullable Publisher<String> make(String key) {
-                return null;
-            }
-        }
-
-        static class PlainFuture {
-            @Idempotent(key = "#key")
-            public java.util.concurrent.@Nullable Future<String> make(String key) {
-                return null;
-            }
-        }
-
-        static class RawStage {
-            @SuppressWarnings("rawtypes")
-            @Idempotent(key = "#key")
-            public @Nullable CompletionStage make(String key) {
-                return null;
-            }
-        }
-
-        static class StageOfObject {
-            @Idempotent(key = "#key")
-            public @Nullable CompletionStage<Object> make(String key) {
-                return null;
-            }
-        }
-
-        static class AnyObject {
-            @Idempotent(key = "#key")
-            public Object make(String key) {
-                return key;
-            }
-        }
-
-        static class Wildcard {
-            @Idempotent(key = "#key")
-            public List<?> make(String key) {
-                return new ArrayList<>();
-            }
-        }
-
-        static class AStream {
-            @Idempotent(key = "#key")
-            public java.util.stream.@Nullable Stream<String> make(String key) {
-                return null;
-            }
-        }
-
-        static class Suspending {
-            @Idempotent(key = "#key")
-            public @Nullable Object make(String key, kotlin.coroutines.Continuation<String> continuation) {
-                return null;
-            }
-        }
-
-        static class Abstract {
-            @Idempotent(key = "#key")
-            public @Nullable Number make(String key) {
-                return null;
-            }
-        }
-
-        static class Final {
-            @Idempotent(key = "#key")
-            public final String make(String key) {
-                return key;
-            }
-        }
-
-        static class Private {
-            @Idempotent(key = "#key")
-            private String make(String key) {
-                return key;
-            }
-        }
-
-        static class Static {
-            @Idempotent(key = "#key")
-            public static String make(String key) {
-                return key;
-            }
-        }
-
-        static class UnknownParameter {
-            @Idempotent(key = "#kye")
-            public String make(String key) {
-                return key;
-            }
-        }
-
-        static class NoExpression {
-            @Idempotent(key = "#key.")
-            public String make(String key) {
-                return key;
-            }
-        }
-
-        static class UnknownFingerprint {
-            @Idempotent(key = "#key", fingerprint = "#amount")
-            public String make(String key) {
-                return key;
-            }
-        }
-
-        private Bad() {}
     }
 }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 
 /** Case 143. */
 class PurgeTests {
@@ -158,11 +159,19 @@ class PurgeTests {
     void stopsBeforeEverythingElseAndLetsARunningBatchFinish() {
         List<String> order = new CopyOnWriteArrayList<>();
         CountDownLatch purging = new CountDownLatch(1);
+        CountDownLatch closing = new CountDownLatch(1);
 
-        runner.withBean(
+        runner.withInitializer(context -> context.addApplicationListener(event -> {
+                    if (event instanceof ContextClosedEvent) {
+                        closing.countDown();
+                    }
+                }))
+                .withBean(
                         IdempotencyStore.class,
                         () -> purging(size -> {
                             purging.countDown();
+                            waitFor(closing);
+                            // What stops meanwhile would be in the list first.
                             pause(Duration.ofMillis(200));
                             order.add(Thread.currentThread().isInterrupted() ? "interrupted" : "batch finished");
                             return 0;
@@ -193,6 +202,14 @@ class PurgeTests {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.isAlive() && thread.getName().equals("idempotency-purge"))
                 .count();
+    }
+
+    private static void waitFor(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void pause(Duration duration) {

@@ -6,10 +6,6 @@ import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
-import io.idempotency.engine.IdempotencyEngine;
-import io.idempotency.jdbc.JdbcIdempotencyStore;
-import io.idempotency.jdbc.SpringBusinessTransactions;
-import io.idempotency.spring.aop.IdempotentMethods;
 import java.security.Principal;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -26,11 +22,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -358,15 +349,12 @@ class BusinessKeyHttpTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({LibraryConfiguration.class, Orders.class})
+    @Import({ExactlyOnceConfiguration.class, Orders.class})
     static class Database {
 
         @Bean
         DataSource dataSource() {
-            DataSource database = new EmbeddedDatabaseBuilder()
-                    .setType(EmbeddedDatabaseType.H2)
-                    .generateUniqueName(true)
-                    .build();
+            DataSource database = ExactlyOnceConfiguration.h2();
             JdbcClient.create(database)
                     .sql("create table ledger (k varchar(255) not null)")
                     .update();
@@ -374,29 +362,8 @@ class BusinessKeyHttpTests {
         }
 
         @Bean
-        PlatformTransactionManager transactionManager(DataSource dataSource) {
-            return new JdbcTransactionManager(dataSource);
-        }
-
-        @Bean
         Ledger ledger(DataSource dataSource) {
             return new Ledger(dataSource);
-        }
-
-        @Bean
-        IdempotencyEngine engine(DataSource dataSource) {
-            JdbcIdempotencyStore store =
-                    JdbcIdempotencyStore.builder(dataSource).build();
-            store.schema().createIfMissing();
-            return IdempotencyEngine.on(store).build();
-        }
-
-        @Bean
-        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, IdempotencyEngine engine) {
-            return new TestMethods(
-                    Guarantee.EXACTLY_ONCE,
-                    method -> new SpringBusinessTransactions(
-                            manager, new DefaultTransactionAttribute(), (JdbcIdempotencyStore) engine.store()));
         }
     }
 }

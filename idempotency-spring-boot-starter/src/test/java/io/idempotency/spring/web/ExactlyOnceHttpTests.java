@@ -3,12 +3,7 @@ package io.idempotency.spring.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
-import io.idempotency.engine.IdempotencyEngine;
-import io.idempotency.jdbc.JdbcIdempotencyStore;
-import io.idempotency.jdbc.SpringBusinessTransactions;
-import io.idempotency.spring.aop.IdempotentMethods;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -36,13 +31,8 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.unit.DataSize;
@@ -607,7 +597,7 @@ class ExactlyOnceHttpTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
-    @Import({LibraryConfiguration.class, Handlers.class, Advice.class})
+    @Import({ExactlyOnceConfiguration.class, Handlers.class, Advice.class})
     static class Database {
 
         @Bean
@@ -617,10 +607,7 @@ class ExactlyOnceHttpTests {
 
         @Bean
         DataSource dataSource(Switch databaseSwitch) {
-            DataSource database = new EmbeddedDatabaseBuilder()
-                    .setType(EmbeddedDatabaseType.H2)
-                    .generateUniqueName(true)
-                    .build();
+            DataSource database = ExactlyOnceConfiguration.h2();
             JdbcClient.create(database)
                     .sql("create table ledger (k varchar(255) not null)")
                     .update();
@@ -636,29 +623,8 @@ class ExactlyOnceHttpTests {
         }
 
         @Bean
-        PlatformTransactionManager transactionManager(DataSource dataSource) {
-            return new JdbcTransactionManager(dataSource);
-        }
-
-        @Bean
         Ledger ledger(DataSource dataSource) {
             return new Ledger(dataSource);
-        }
-
-        @Bean
-        IdempotencyEngine engine(DataSource dataSource) {
-            JdbcIdempotencyStore store =
-                    JdbcIdempotencyStore.builder(dataSource).build();
-            store.schema().createIfMissing();
-            return IdempotencyEngine.on(store).build();
-        }
-
-        @Bean
-        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, IdempotencyEngine engine) {
-            return new TestMethods(
-                    Guarantee.EXACTLY_ONCE,
-                    method -> new SpringBusinessTransactions(
-                            manager, new DefaultTransactionAttribute(), (JdbcIdempotencyStore) engine.store()));
         }
 
         @Bean

@@ -3,11 +3,6 @@ package io.idempotency.spring.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.idempotency.Guarantee;
-import io.idempotency.engine.IdempotencyEngine;
-import io.idempotency.jdbc.JdbcIdempotencyStore;
-import io.idempotency.jdbc.SpringBusinessTransactions;
-import io.idempotency.spring.aop.IdempotentMethods;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -24,11 +19,6 @@ import org.springframework.boot.web.servlet.server.ConfigurableServletWebServerF
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.util.unit.DataSize;
 
 /** Every way to answer, on both servers, under both kinds of guarantees. Cases 112, 109, 100 and 115. */
@@ -263,36 +253,12 @@ class ReturnStyleTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({LibraryConfiguration.class, StyleHandlers.class})
+    @Import({ExactlyOnceConfiguration.class, StyleHandlers.class})
     static class Database {
 
         @Bean
         DataSource dataSource() {
-            return new EmbeddedDatabaseBuilder()
-                    .setType(EmbeddedDatabaseType.H2)
-                    .generateUniqueName(true)
-                    .build();
-        }
-
-        @Bean
-        PlatformTransactionManager transactionManager(DataSource dataSource) {
-            return new JdbcTransactionManager(dataSource);
-        }
-
-        @Bean
-        IdempotencyEngine engine(DataSource dataSource) {
-            JdbcIdempotencyStore store =
-                    JdbcIdempotencyStore.builder(dataSource).build();
-            store.schema().createIfMissing();
-            return IdempotencyEngine.on(store).build();
-        }
-
-        @Bean
-        IdempotentMethods idempotentMethods(PlatformTransactionManager manager, IdempotencyEngine engine) {
-            return new TestMethods(
-                    Guarantee.EXACTLY_ONCE,
-                    method -> new SpringBusinessTransactions(
-                            manager, new DefaultTransactionAttribute(), (JdbcIdempotencyStore) engine.store()));
+            return ExactlyOnceConfiguration.h2();
         }
 
         @Bean
