@@ -108,8 +108,8 @@ class ContentionTests {
     }
 
     // A read of an absent key under SERIALIZABLE locks its neighbourhood, and on a small table that is all of it. A
-    // joined claim
-    // reads nothing; a separate one has to read the row that it locks, so that there strangers may conflict.
+    // joined claim reads nothing; a separate one has to read the row that it locks, so that there strangers may
+    // conflict.
     @Test
     void strangersDoNotConflictUnderSerializable() {
         try (TestDatabase database = TestDatabase.postgreSql();

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.RecordId;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -50,17 +49,9 @@ class CrashTests {
             long pid = session.get(20, TimeUnit.SECONDS);
 
             assertThat(claim(store, transaction, id)).isNotInstanceOf(ClaimResult.Claimed.class);
-            try (Connection killer = database.connect()) {
-                TestDatabase.number(killer, "select count(pg_terminate_backend(" + pid + "))");
-                for (int i = 0;
-                        i < 500
-                                && TestDatabase.number(
-                                                killer, "select count(*) from pg_stat_activity where pid = " + pid)
-                                        > 0;
-                        i++) {
-                    Thread.sleep(10);
-                }
-            }
+            database.number("select count(pg_terminate_backend(" + pid + "))");
+            database.await(
+                    "select case when exists (select from pg_stat_activity where pid = " + pid + ") then 0 else 1 end");
             long dropped = System.nanoTime();
 
             assertThat(claim(store, transaction, id)).isInstanceOf(ClaimResult.Claimed.class);

@@ -6,7 +6,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** What a class logs. */
+/** What a class logs on the thread of the test; others run beside it. */
 final class Logs {
 
     private Logs() {}
@@ -21,6 +21,9 @@ final class Logs {
         } finally {
             logger.detachAppender(appender);
         }
-        return appender.list;
+        String own = Thread.currentThread().getName();
+        return appender.list.stream()
+                .filter(event -> event.getThreadName().equals(own))
+                .toList();
     }
 }

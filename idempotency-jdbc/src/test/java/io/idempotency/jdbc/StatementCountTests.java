@@ -18,12 +18,15 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /** What each path sends to PostgreSQL. Every statement is one round trip; its driver sends BEGIN together with the next one. */
+// Alone, because the write-ahead log is one for all databases of a server.
+@Isolated
 class StatementCountTests {
 
     private static TestDatabase database;

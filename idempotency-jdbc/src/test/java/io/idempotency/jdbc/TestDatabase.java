@@ -8,17 +8,21 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.Arguments;
 
 /** A database for one test class, with the table of the store and one of the application. */
 final class TestDatabase implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final String url;
     private final List<HikariDataSource> pools = new ArrayList<>();
@@ -131,6 +135,17 @@ final class TestDatabase implements AutoCloseable {
             return number(connection, sql);
         } catch (SQLException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** Waits until the answer to this question is more than zero. */
+    void await(String sql) {
+        long start = System.nanoTime();
+        while (number(sql) == 0) {
+            if (System.nanoTime() - start > PATIENCE.toNanos()) {
+                throw new AssertionError("Still none after " + PATIENCE + ": " + sql);
+            }
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
         }
     }
 

@@ -1,46 +1,8 @@
 package io.idempotency.jdbc;
 
-import io.idempotency.test.IdempotencyStoreContract;
-import io.idempotency.test.StoreFixture;
-import io.idempotency.test.TransactionalStoreContract;
-import io.idempotency.test.TransactionalStoreFixture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
+class MariaDbByMySqlDriverSeparateStoreTests extends JdbcStoreTests {
 
-class MariaDbByMySqlDriverSeparateStoreTests {
-
-    private static TestDatabase database;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = TestDatabase.of(MySqlDriver.NAME);
-    }
-
-    @AfterAll
-    static void closeDatabase() {
-        database.close();
-    }
-
-    private static JdbcFixture fixture() {
-        return new JdbcFixture(database, ClaimMode.SEPARATE);
-    }
-
-    @Nested
-    class Contract extends IdempotencyStoreContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return fixture();
-        }
-    }
-
-    @Nested
-    class Transactions extends TransactionalStoreContract {
-
-        @Override
-        protected TransactionalStoreFixture createFixture() {
-            return fixture();
-        }
+    MariaDbByMySqlDriverSeparateStoreTests() {
+        super(MySqlDriver.NAME, ClaimMode.SEPARATE);
     }
 }

@@ -16,12 +16,14 @@ import io.idempotency.spi.RecordId;
 import io.idempotency.spi.TransactionConflictException;
 import io.idempotency.spi.WriteOutcome;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -98,9 +100,8 @@ class MariaDbOpenTransactionTests {
         assertThat(database.businessRows(row)).isEqualTo(2);
     }
 
-    // Case 45, with the setting that is the default since MariaDB 11.6.2: the server rolls back all of it, so that what
-    // comes after
-    // must not be committed alone.
+    // Case 45, with the setting that is the default since MariaDB 11.6.2: the server rolls back all of it, so that
+    // what comes after must not be committed alone.
     @Test
     void snapshotThatIsTooOldEndsTheTransactionAsAWhole() {
         DataSource strict = strict();
@@ -281,23 +282,24 @@ class MariaDbOpenTransactionTests {
             }
             String key = UUID.randomUUID().toString();
 
-            org.assertj.core.api.ThrowableAssert.ThrowingCallable call = () -> bench.pay(key, "first", () -> {
+            ThrowingCallable call = () -> bench.pay(key, "first", () -> {
                 bench.jdbc().update("update pair set value = 1 where id = 1");
                 try {
                     other.createStatement().execute("update pair set value = 2 where id = 2");
                     Thread waiter = new Thread(() -> {
                         try {
                             other.createStatement().execute("update pair set value = 2 where id = 1");
-                        } catch (java.sql.SQLException e) {
+                        } catch (SQLException e) {
                             throw new IllegalStateException(e);
                         }
                     });
                     waiter.start();
-                    Thread.sleep(200);
+                    database.await("select count(*) from information_schema.innodb_trx"
+                            + " where trx_state = 'LOCK WAIT' and trx_query like 'update pair %'");
                     bench.jdbc().update("update pair set value = 1 where id = 2");
                 } catch (DataAccessException swallowed) {
                     // As an application does that only wants to go on.
-                } catch (Exception e) {
+                } catch (SQLException e) {
                     throw new IllegalStateException(e);
                 }
                 bench.jdbc().update("insert into business (text) values (?)", key);

@@ -24,9 +24,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -120,44 +118,6 @@ class MariaDbServerSettingsTests {
                         answer -> assertThat(answer.leaseLeft()).isLessThanOrEqualTo(Duration.ofSeconds(30)));
         store(east).complete(lease, result("first"), LONG);
         assertThat(store(west).tryClaim(leased(id))).isInstanceOf(ClaimResult.Done.class);
-    }
-
-    // Case 51
-    @Test
-    void leaseOfAFractionOfASecondIsNeitherShorterNorLonger() {
-        JdbcIdempotencyStore store = store(database.pool());
-        Duration lease = Duration.ofMillis(400);
-
-        Bench.race(10, index -> {
-            for (int round = 0; round < 3; round++) {
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(300_000_000));
-                RecordId id = freshId();
-                long start = System.nanoTime();
-                var first = request(id, Guarantee.AT_LEAST_ONCE, lease, LONG);
-                store.tryClaim(first);
-                sleepUntil(start, Duration.ofMillis(150));
-                ClaimResult early = store.tryClaim(leased(id));
-                boolean inTime =
-                        System.nanoTime() - start < Duration.ofMillis(350).toNanos();
-                sleepUntil(start, Duration.ofMillis(900));
-                ClaimResult late = store.tryClaim(leased(id).takingOverFrom(first.owner()));
-
-                if (inTime) {
-                    assertThat(early).isInstanceOf(ClaimResult.InProgress.class);
-                }
-                assertThat(late)
-                        .isInstanceOfSatisfying(
-                                ClaimResult.Claimed.class,
-                                claimed -> assertThat(claimed.takeover()).isTrue());
-            }
-            return true;
-        });
-    }
-
-    private static void sleepUntil(long start, Duration after) {
-        for (long left; (left = after.toNanos() - (System.nanoTime() - start)) > 0; ) {
-            LockSupport.parkNanos(left);
-        }
     }
 
     // Case 47: the server speaks German.
