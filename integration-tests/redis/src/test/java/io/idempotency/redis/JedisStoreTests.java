@@ -1,44 +1,9 @@
 package io.idempotency.redis;
 
-import io.idempotency.test.IdempotencyStoreContract;
-import io.idempotency.test.StoreFixture;
-import io.idempotency.test.StoreFuzzContract;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
-
 /** Redis 7.0 by Jedis, or the server that was named for the tests. */
-class JedisStoreTests {
+class JedisStoreTests extends RedisStoreTests {
 
-    private static RedisBench bench;
-
-    @BeforeAll
-    static void open() {
-        bench = RedisBench.on(server -> Factories.jedis(server, Factories.PATIENT));
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        if (bench != null) {
-            bench.close();
-        }
-    }
-
-    @Nested
-    class Contract extends IdempotencyStoreContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
-    }
-
-    @Nested
-    class Fuzz extends StoreFuzzContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
+    JedisStoreTests() {
+        super(RedisBench.on(server -> Factories.jedis(server, Factories.PATIENT)));
     }
 }

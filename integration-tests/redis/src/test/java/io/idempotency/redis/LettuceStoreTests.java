@@ -1,44 +1,9 @@
 package io.idempotency.redis;
 
-import io.idempotency.test.IdempotencyStoreContract;
-import io.idempotency.test.StoreFixture;
-import io.idempotency.test.StoreFuzzContract;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
-
 /** Redis 7.0 by Lettuce, or the server that was named for the tests. */
-class LettuceStoreTests {
+class LettuceStoreTests extends RedisStoreTests {
 
-    private static RedisBench bench;
-
-    @BeforeAll
-    static void open() {
-        bench = RedisBench.on(Factories::impatientLettuce);
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        if (bench != null) {
-            bench.close();
-        }
-    }
-
-    @Nested
-    class Contract extends IdempotencyStoreContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
-    }
-
-    @Nested
-    class Fuzz extends StoreFuzzContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
+    LettuceStoreTests() {
+        super(RedisBench.on(Factories::impatientLettuce));
     }
 }

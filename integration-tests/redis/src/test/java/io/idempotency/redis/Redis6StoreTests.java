@@ -1,44 +1,9 @@
 package io.idempotency.redis;
 
-import io.idempotency.test.IdempotencyStoreContract;
-import io.idempotency.test.StoreFixture;
-import io.idempotency.test.StoreFuzzContract;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
-
 /** Redis 6.2, which needs a script for its claims. */
-class Redis6StoreTests {
+class Redis6StoreTests extends RedisStoreTests {
 
-    private static RedisBench bench;
-
-    @BeforeAll
-    static void open() {
-        bench = RedisBench.onRedis6(Factories::impatientLettuce);
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        if (bench != null) {
-            bench.close();
-        }
-    }
-
-    @Nested
-    class Contract extends IdempotencyStoreContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
-    }
-
-    @Nested
-    class Fuzz extends StoreFuzzContract {
-
-        @Override
-        protected StoreFixture createFixture() {
-            return bench.fixture();
-        }
+    Redis6StoreTests() {
+        super(RedisBench.onRedis6(Factories::impatientLettuce));
     }
 }

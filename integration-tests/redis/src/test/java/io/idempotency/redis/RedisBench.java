@@ -1,5 +1,6 @@
 package io.idempotency.redis;
 
+import io.idempotency.it.servers.RedisBinary;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.RecordId;
 import io.idempotency.test.StoreFixture;

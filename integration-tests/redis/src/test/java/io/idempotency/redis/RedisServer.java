@@ -1,14 +1,11 @@
 package io.idempotency.redis;
 
+import io.idempotency.it.servers.RedisBinary;
+import io.idempotency.it.servers.RedisProcess;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.opentest4j.TestAbortedException;
@@ -20,19 +17,12 @@ final class RedisServer implements AutoCloseable {
 
     static final String URL_VARIABLE = "IDEMPOTENCY_TEST_REDIS_URL";
 
-    private static final long START_SECONDS = 20;
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    private final List<String> command;
-    private final Path log;
-    private final int port;
-    private Process process;
+    private final RedisProcess process;
 
-    private RedisServer(List<String> command, Path log, int port) {
-        this.command = command;
-        this.log = log;
-        this.port = port;
-        this.process = launch();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> process.destroyForcibly()));
+    private RedisServer(RedisProcess process) {
+        this.process = process;
     }
 
     /** Redis 7.0 with these options, each a name and a value. */
@@ -52,21 +42,7 @@ final class RedisServer implements AutoCloseable {
             throw new IllegalStateException(failure(), e);
         }
         try {
-            int port = freePort();
-            Path folder = Files.createTempDirectory(Files.createDirectories(Path.of("target", "redis")), "server-")
-                    .toAbsolutePath();
-            List<String> command = new ArrayList<>(List.of(
-                    file.toString(),
-                    "--port",
-                    String.valueOf(port),
-                    "--bind",
-                    "127.0.0.1",
-                    "--save",
-                    "",
-                    "--dir",
-                    folder.toString()));
-            command.addAll(List.of(options));
-            return new RedisServer(command, folder.resolve("log"), port);
+            return new RedisServer(RedisProcess.startOn(RedisProcess.freePort(), file, options));
         } catch (IOException e) {
             throw new IllegalStateException(failure(), e);
         }
@@ -90,20 +66,14 @@ final class RedisServer implements AutoCloseable {
 
     private static RedisServer clusterReady(RedisServer server) {
         server.does(jedis -> jedis.clusterAddSlotsRange(0, 16383));
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        long start = System.nanoTime();
         while (!server.<String>does(Jedis::clusterInfo).contains("cluster_state:ok")) {
-            if (System.nanoTime() > end) {
+            if (System.nanoTime() - start > PATIENCE.toNanos()) {
                 throw new IllegalStateException("The Redis cluster does not become ready");
             }
-            pause();
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
         }
         return server;
-    }
-
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     /** The server that was named for the tests. */
@@ -117,45 +87,13 @@ final class RedisServer implements AutoCloseable {
                 + " (redis://localhost:6379); the tests delete what they put into it";
     }
 
-    private Process launch() {
-        try {
-            Process started = new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                    .start();
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-            while (!answers()) {
-                if (!started.isAlive() || System.nanoTime() > end) {
-                    started.destroyForcibly();
-                    throw new IllegalStateException(failure() + ". It says:\n" + Files.readString(log));
-                }
-                pause();
-            }
-            return started;
-        } catch (IOException e) {
-            throw new IllegalStateException(failure(), e);
-        }
-    }
-
-    private boolean answers() {
-        try (Jedis jedis = connect()) {
-            return jedis.ping().equals("PONG");
-        } catch (RuntimeException e) {
-            return false;
-        }
-    }
-
-    private static void pause() {
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
-    }
-
     int port() {
-        return port;
+        return process.port();
     }
 
     /** A connection past every store and proxy. */
     Jedis connect() {
-        return new Jedis("127.0.0.1", port);
+        return new Jedis("127.0.0.1", port());
     }
 
     /** Something on such a connection. */
@@ -210,18 +148,12 @@ final class RedisServer implements AutoCloseable {
 
     /** {@code kill -9}. */
     void kill() {
-        process.destroyForcibly();
-        try {
-            process.waitFor();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted", e);
-        }
+        process.kill();
     }
 
     /** Starts it again on the same port, with what is on its disk. */
     void restart() {
-        process = launch();
+        process.restart();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.idempotency.redis;
 
+import io.idempotency.it.servers.RedisProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -26,7 +27,7 @@ final class TcpProxy implements AutoCloseable {
 
     TcpProxy() {
         try {
-            this.port = RedisServer.freePort();
+            this.port = RedisProcess.freePort();
             this.listener = listen();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.idempotency.Guarantee;
+import io.idempotency.it.servers.RedisProcess;
 import io.idempotency.redis.RedisIdempotencyStore;
 import io.idempotency.redis.RedisServerChecks;
 import io.idempotency.spi.ClaimRequest;

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.idempotency.it.payments.Client.Answer;
 import io.idempotency.it.payments.Client.Payment;
+import io.idempotency.it.servers.RedisProcess;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

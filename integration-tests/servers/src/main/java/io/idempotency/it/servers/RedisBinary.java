@@ -1,4 +1,4 @@
-package io.idempotency.redis;
+package io.idempotency.it.servers;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
-/** The servers that come in jars. */
-enum RedisBinary {
+/** The servers that come in jars. Which of them are there is a matter of the class path. */
+public enum RedisBinary {
     REDIS_7("7.0", "redis-server-7.0.15-%s", "redis-server-7.0.15-%s"),
     REDIS_6("6.2", "redis-server-6.2.6-v5-%s", "redis-server-6.2.7-%s");
 
-    final String version;
+    private final String version;
     private final String[] names;
 
     RedisBinary(String version, String... names) {
@@ -21,7 +21,7 @@ enum RedisBinary {
     }
 
     /** Where it was unpacked to, which happens once. */
-    synchronized Path file() throws IOException {
+    public synchronized Path file() throws IOException {
         String platform = platform();
         for (String name : names) {
             String file = name.formatted(platform);
