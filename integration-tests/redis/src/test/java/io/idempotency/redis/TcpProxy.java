@@ -1,6 +1,6 @@
 package io.idempotency.redis;
 
-import io.idempotency.it.servers.RedisProcess;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,15 +23,17 @@ final class TcpProxy implements AutoCloseable {
     private final int port;
     private volatile InetSocketAddress target;
     private volatile Duration delay = Duration.ZERO;
-    private ServerSocket listener;
+    private volatile boolean cut;
+    private final ServerSocket listener;
 
     TcpProxy() {
         try {
-            this.port = RedisProcess.freePort();
-            this.listener = listen();
+            this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        this.port = listener.getLocalPort();
+        daemon(this::accept);
     }
 
     static TcpProxy to(String host, int port) {
@@ -48,42 +50,36 @@ final class TcpProxy implements AutoCloseable {
         return port;
     }
 
-    private ServerSocket listen() throws IOException {
-        ServerSocket socket = new ServerSocket();
-        socket.setReuseAddress(true);
-        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 200);
-        daemon(() -> accept(socket));
-        return socket;
-    }
-
-    private void accept(ServerSocket socket) {
-        while (!socket.isClosed()) {
+    private void accept() {
+        while (!listener.isClosed()) {
             try {
-                connect(socket.accept());
+                connect(listener.accept());
             } catch (IOException e) {
                 // The proxy was closed.
             }
         }
     }
 
-    private void connect(Socket client) throws IOException {
+    private void connect(Socket client) {
+        Socket server = new Socket();
+        sockets.addAll(Set.of(client, server));
         try {
-            Socket server = new Socket(target.getAddress(), target.getPort());
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
-            sockets.add(client);
-            sockets.add(server);
+            server.connect(target);
+            if (cut) {
+                throw new IOException("cut");
+            }
             daemon(() -> pump(client, server, false));
             daemon(() -> pump(server, client, true));
         } catch (IOException e) {
-            client.close();
+            end(client, server);
         }
     }
 
     private void pump(Socket from, Socket to, boolean replies) {
         byte[] buffer = new byte[8192];
-        try (from;
-                to) {
+        try {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
@@ -99,9 +95,14 @@ final class TcpProxy implements AutoCloseable {
         } catch (IOException e) {
             // One side is gone, and so is the other one now.
         } finally {
-            sockets.remove(from);
-            sockets.remove(to);
+            end(from, to);
         }
+    }
+
+    private void end(Socket one, Socket other) {
+        close(one);
+        close(other);
+        sockets.removeAll(Set.of(one, other));
     }
 
     /** Takes the next reply that the server sends and closes that connection instead. */
@@ -119,27 +120,21 @@ final class TcpProxy implements AutoCloseable {
         return swallowed.get();
     }
 
-    /** Closes all connections and refuses new ones. */
+    /** Closes all connections, and new ones as soon as they are made. The port is kept: another test would get it. */
     void cut() {
-        try {
-            listener.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        for (Socket socket : sockets) {
-            try {
-                socket.close();
-            } catch (IOException e) {
-                // It is closed all the same.
-            }
-        }
+        cut = true;
+        sockets.forEach(TcpProxy::close);
     }
 
     void restore() {
+        cut = false;
+    }
+
+    private static void close(Closeable connection) {
         try {
-            listener = listen();
+            connection.close();
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            // It is closed all the same.
         }
     }
 
@@ -151,6 +146,7 @@ final class TcpProxy implements AutoCloseable {
 
     @Override
     public void close() {
+        close(listener);
         cut();
     }
 }
