@@ -1,8 +1,10 @@
 package io.idempotency.boot;
 
 import io.idempotency.spi.IdempotencyStore;
+import io.idempotency.spi.PurgeableStore;
 import io.idempotency.spi.RecordId;
 import io.idempotency.support.TieredIdempotencyStore;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,9 @@ final class StoreHealth {
             found.put("store", store.name());
             if (store instanceof TieredIdempotencyStore tiered) {
                 found.put("cache", tiered.cacheAnswers() ? "answers" : "does not answer: duplicates cost more");
+            }
+            if (store instanceof PurgeableStore purgeable) {
+                found.put("purgeLag", Durations.print(purgeable.purgeLag().truncatedTo(ChronoUnit.SECONDS)));
             }
             details.forEach(each -> found.putAll(each.current()));
             return new Answer(null, found);

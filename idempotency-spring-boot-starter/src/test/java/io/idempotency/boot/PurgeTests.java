@@ -11,12 +11,14 @@ import io.idempotency.support.InMemoryIdempotencyStore;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
@@ -111,6 +113,25 @@ class PurgeTests {
                 .run(context -> await().until(() -> !lags.isEmpty()));
 
         assertThat(lags).containsOnly(Duration.ZERO);
+    }
+
+    @Test
+    void healthTellsForHowLongExpiredRecordsWait() {
+        PurgeableStore store = (PurgeableStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {PurgeableStore.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "find" -> Optional.empty();
+                    case "name" -> "own";
+                    case "purgeLag" -> Duration.ofMillis(90_400);
+                    default -> 0;
+                });
+
+        runner.withBean(IdempotencyStore.class, () -> store)
+                .withConfiguration(AutoConfigurations.of(IdempotencyHealthBoot3AutoConfiguration.class))
+                .run(context -> assertThat(
+                                context.getBean(HealthIndicator.class).health().getDetails())
+                        .containsEntry("purgeLag", "90s"));
     }
 
     @Test
