@@ -92,13 +92,12 @@ abstract class InnoDbDialect implements Dialect {
             for update skip locked
             """;
 
-    // Where most of the ids are named, a scan of the table would be chosen, which waits for every row that somebody has
-    // locked.
-    private static final String DELETE_ALL = "delete r from %1$s as r force index (primary) where r.id in (?%2$s)";
+    // A hash join would read the whole table. MariaDB takes the hint for a comment.
+    private static final String DELETE_ALL = "delete /*+ no_bnl() */ r from %1$s";
 
     private static final String ARCHIVE_ALL = """
             insert into %1$s (id, %2$s, archived_at, archived_on)
-            select id, %2$s, %3$s, utc_date() from %4$s force index (primary) where id in (?%5$s)
+            select /*+ no_bnl() */ r.id, %2$s, %3$s, utc_date() from %4$s
             """;
 
     private static final String PURGE_LAG = """
@@ -171,6 +170,14 @@ abstract class InnoDbDialect implements Dialect {
 
     /** Runs a statement that changes one row; nothing happens where that is locked. On a connection of our own. */
     abstract boolean changeUnlessLocked(Session session, RecordId id, String sql, Binder binder) throws SQLException;
+
+    /**
+     * A FROM clause with the rows of these ids as {@code r}, looked up one by one: a scan of the table, which is chosen where most of its
+     * ids are named, waits for every row that somebody has locked.
+     *
+     * @param count how many ids it takes as parameters
+     */
+    abstract String rowsById(TableName of, int count);
 
     @Override
     public String name() {
@@ -357,14 +364,11 @@ abstract class InnoDbDialect implements Dialect {
         }
         for (int first = 0; first < ids.size(); first += NAMED_AT_ONCE) {
             List<byte[]> named = ids.subList(first, Math.min(ids.size(), first + NAMED_AT_ONCE));
-            String further = ", ?".repeat(named.size() - 1);
+            String rows = rowsById(table, named.size());
             if (archive != null) {
-                execute(
-                        session,
-                        ARCHIVE_ALL.formatted(archive.text(), Row.COLUMNS, CLOCK, table.text(), further),
-                        named);
+                execute(session, ARCHIVE_ALL.formatted(archive.text(), Row.COLUMNS, CLOCK, rows), named);
             }
-            execute(session, DELETE_ALL.formatted(table.text(), further), named);
+            execute(session, DELETE_ALL.formatted(rows), named);
         }
         return new Purged(ids.size(), unresolved);
     }

@@ -47,4 +47,9 @@ final class MariaDbDialect extends InnoDbDialect {
             return statement.executeUpdate();
         }
     }
+
+    @Override
+    String rowsById(TableName of, int count) {
+        return of.text() + " as r force index (primary) where r.id in (?" + ", ?".repeat(count - 1) + ")";
+    }
 }

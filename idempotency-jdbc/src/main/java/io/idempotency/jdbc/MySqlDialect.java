@@ -76,4 +76,12 @@ final class MySqlDialect extends InnoDbDialect {
             }
         });
     }
+
+    // An index that is forced may still be scanned.
+    @Override
+    String rowsById(TableName of, int count) {
+        String row = "row(cast(? as binary(32)))";
+        return "(values " + row + (", " + row).repeat(count - 1) + ") as named (id) straight_join " + of.text()
+                + " as r on r.id = named.id";
+    }
 }

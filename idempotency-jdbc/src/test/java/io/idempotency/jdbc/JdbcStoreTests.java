@@ -5,6 +5,7 @@ import io.idempotency.test.StoreFixture;
 import io.idempotency.test.StoreFuzzContract;
 import io.idempotency.test.TransactionalStoreContract;
 import io.idempotency.test.TransactionalStoreFixture;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
@@ -26,6 +27,11 @@ abstract class JdbcStoreTests {
         database.close();
     }
 
+    /** What counts as an answer at once. */
+    Duration atOnce() {
+        return Duration.ofMillis(500);
+    }
+
     private JdbcFixture fixture() {
         return new JdbcFixture(database, claimMode);
     }
@@ -41,6 +47,11 @@ abstract class JdbcStoreTests {
 
     @Nested
     class Transactions extends TransactionalStoreContract {
+
+        @Override
+        protected Duration atOnce() {
+            return JdbcStoreTests.this.atOnce();
+        }
 
         @Override
         protected TransactionalStoreFixture createFixture() {

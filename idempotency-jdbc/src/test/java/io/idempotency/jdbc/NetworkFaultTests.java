@@ -64,7 +64,7 @@ class NetworkFaultTests {
     }
 
     static Stream<String> servers() {
-        return TestDatabase.products().stream().filter(List.of("PostgreSQL", "MariaDB")::contains);
+        return TestDatabase.products().stream().filter(List.of("PostgreSQL", "MariaDB", "MySQL")::contains);
     }
 
     @ParameterizedTest

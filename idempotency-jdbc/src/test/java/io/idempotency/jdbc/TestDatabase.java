@@ -172,9 +172,15 @@ final class TestDatabase implements AutoCloseable {
                     + " 1, 'purged', 'D', 'L', gen_random_uuid(), 1, null, 1, 1, null, x, '\\x00'"
                     + " from generate_series(1, " + count + ") as x");
         } else {
-            execute(columns + "select unhex(lpad(hex(seq), 64, '0')),"
-                    + " 1, 'purged', 'D', 'L', unhex(md5(seq)), 1, null, 1, 1, null, seq, X'00' from seq_1_to_"
-                    + count);
+            boolean isMariaDb = number("select version() like '%MariaDB%'") == 1;
+            String numbers = isMariaDb
+                    ? "select seq as x from seq_1_to_" + count
+                    : "with recursive numbers (x) as (select 1 union all select x + 1 from numbers where x < " + count
+                            + ") select /*+ set_var(cte_max_recursion_depth = 4000000000) */ x from numbers";
+            execute(columns + "select unhex(lpad(hex(x), 64, '0')),"
+                    + " 1, 'purged', 'D', 'L', unhex(left(sha2(x, 256), 32)), 1, null, 1, 1, null, x, X'00' from ("
+                    + numbers
+                    + ") as numbered");
         }
     }
 

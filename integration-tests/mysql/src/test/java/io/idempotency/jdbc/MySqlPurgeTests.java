@@ -1,0 +1,4 @@
+package io.idempotency.jdbc;
+
+@OnMySql
+class MySqlPurgeTests extends PurgeTests {}
