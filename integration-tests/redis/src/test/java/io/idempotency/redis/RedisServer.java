@@ -5,6 +5,8 @@ import io.idempotency.it.servers.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -50,30 +52,43 @@ final class RedisServer implements AutoCloseable {
 
     /** A cluster of one node that has all slots and calls itself by another port, that of a proxy. */
     static RedisServer startCluster(int announcedPort) {
-        return clusterReady(start(
-                "--cluster-enabled",
-                "yes",
-                "--cluster-announce-ip",
-                "127.0.0.1",
-                "--cluster-announce-port",
-                String.valueOf(announcedPort)));
+        return alone(startNode(
+                "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", String.valueOf(announcedPort)));
     }
 
     /** A cluster of one node that has all slots. */
     static RedisServer startCluster() {
-        return clusterReady(start("--cluster-enabled", "yes"));
+        return alone(startNode());
     }
 
-    private static RedisServer clusterReady(RedisServer server) {
-        server.does(jedis -> jedis.clusterAddSlotsRange(0, 16383));
+    private static RedisServer alone(RedisServer node) {
+        node.does(jedis -> jedis.clusterAddSlotsRange(0, 16383));
+        node.awaitClusterOf(1);
+        return node;
+    }
+
+    /** A node of a cluster, which has no slot and knows no other node. */
+    static RedisServer startNode(String... options) {
+        // Unless it is told, the port of the cluster's bus is 10 000 above, where there may be none.
+        List<String> all = new ArrayList<>(
+                List.of("--cluster-enabled", "yes", "--cluster-port", String.valueOf(RedisProcess.freePort())));
+        all.addAll(List.of(options));
+        return start(all.toArray(String[]::new));
+    }
+
+    /** Waits until it knows that many nodes and who has which slot. */
+    void awaitClusterOf(int nodes) {
         long start = System.nanoTime();
-        while (!server.<String>does(Jedis::clusterInfo).contains("cluster_state:ok")) {
+        while (true) {
+            String info = does(Jedis::clusterInfo);
+            if (info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + nodes + "\r")) {
+                return;
+            }
             if (System.nanoTime() - start > PATIENCE.toNanos()) {
                 throw new IllegalStateException("The Redis cluster does not become ready");
             }
             LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
         }
-        return server;
     }
 
     /** The server that was named for the tests. */
