@@ -188,7 +188,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
                     all = false;
                     continue;
                 }
-                doors.check(door, method, bean);
+                doors.check(door, !each.getValue().key().isEmpty(), method, bean);
                 byDoor.put(operation, door);
                 expressions.put(operation, DeclaredExpressions.of(each.getValue(), method, bean.userClass()));
             }

@@ -86,8 +86,12 @@ final class MethodDoors {
                 && !ReflectionUtils.isObjectMethod(method);
     }
 
-    /** Fails if calls of the method cannot be intercepted. */
-    void check(Door door, Method method, AnnotatedBean bean) {
+    /**
+     * Fails if calls of the method cannot be intercepted, or if a listener cannot have a key.
+     *
+     * @param withKey whether the annotation names one
+     */
+    void check(Door door, boolean withKey, Method method, AnnotatedBean bean) {
         int modifiers = method.getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers)) {
             throw new IdempotencyConfigurationException(
@@ -103,9 +107,8 @@ final class MethodDoors {
         listeners.stream()
                 .map(kind -> kind.of(method, bean.userClass()))
                 .filter(Objects::nonNull)
-                .map(Listener::objection)
-                .filter(Objects::nonNull)
                 .findFirst()
+                .map(listener -> objectionTo(listener, withKey))
                 .ifPresent(objection -> {
                     throw new IdempotencyConfigurationException(
                             "@Idempotent on " + place(method, bean.userClass())
@@ -113,6 +116,15 @@ final class MethodDoors {
                             "Name a key that is read from the arguments, or call the work through IdempotencyTemplate for each"
                                     + " message.");
                 });
+    }
+
+    private static @Nullable String objectionTo(Listener listener, boolean withKey) {
+        String objection = listener.objection();
+        if (objection != null || withKey || listener.seesMessages()) {
+            return objection;
+        }
+        return "names no key and has no parameter that shows the message's: none that is the message or record itself, its headers,"
+                + " or the key header";
     }
 
     /** Fails if what the method returns cannot be kept. */

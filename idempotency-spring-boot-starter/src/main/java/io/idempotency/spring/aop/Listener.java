@@ -32,15 +32,19 @@ public interface Listener {
         /** Within which a message is worked on once: the group or the queue. */
         String scope();
 
-        /** What the method is called with. Acknowledgments of its own are held back until {@link #settled()}. */
+        /** What the method is called with. Acknowledgments of its own are held back until {@link #settled}. */
         @Nullable
         Object[] arguments();
 
         /** What of the message is compared with a duplicate. */
         List<@Nullable Object> payload();
 
-        /** The message is done with, by this call or an earlier one: what the method would acknowledge is acknowledged. */
-        void settled();
+        /**
+         * The message is done with: what the method has acknowledged is acknowledged now.
+         *
+         * @param replayed whether it was done by an earlier call, so that the method had no occasion to acknowledge
+         */
+        void settled(boolean replayed);
 
         /** What the container understands. */
         RuntimeException refused(IdempotencyException refusal);

@@ -110,12 +110,10 @@ public final class MethodDoor implements MethodInterceptor {
             }
             Listener.Delivery delivery = listener.deliver(invocation.getArguments());
             try {
-                Object value = call(invocation, delivery);
-                delivery.settled();
-                return value;
+                return call(invocation, delivery);
             } catch (ResultNotReplayableException done) {
                 // Nobody waits for the result of a message that was done before.
-                delivery.settled();
+                delivery.settled(true);
                 return null;
             } catch (IdempotencyException refusal) {
                 throw delivery.refused(refusal);
@@ -137,13 +135,20 @@ public final class MethodDoor implements MethodInterceptor {
             AmbientKey inside = delivery == null ? AmbientKey.bound() : key;
             if (async) {
                 return calls.<@Nullable Object>executeAsync(call, type, stage(invocation, inside))
-                        .thenApply(Value::value);
+                        .thenApply(value -> settled(delivery, value));
             }
             Value<@Nullable Object> value = calls.execute(call, type, action(invocation, inside));
             if (value.rolledBack()) {
                 throw new IllegalStateException("Operation " + method.settings().operation()
                         + " has returned, but its transaction was marked for rollback: nothing of what it did is there."
                         + " Throw an exception where the work is to be undone");
+            }
+            return settled(delivery, value);
+        }
+
+        private static @Nullable Object settled(Listener.@Nullable Delivery delivery, Value<@Nullable Object> value) {
+            if (delivery != null) {
+                delivery.settled(value.replayed());
             }
             return value.value();
         }

@@ -1,0 +1,298 @@
+package io.idempotency.it.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.idempotency.spring.messaging.PatientErrorHandler;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.test.EmbeddedKafkaBroker;
+import org.springframework.kafka.test.context.EmbeddedKafka;
+import org.springframework.test.util.AopTestUtils;
+
+/** Listeners on a real broker in this process. */
+@SpringBootTest(
+        properties = {
+            "spring.kafka.bootstrap-servers=${spring.embedded.kafka.brokers}",
+            "spring.kafka.consumer.auto-offset-reset=earliest",
+            "spring.kafka.consumer.properties.session.timeout.ms=6000",
+            "spring.kafka.consumer.properties.heartbeat.interval.ms=1000",
+            "spring.datasource.url=jdbc:h2:mem:kafka;DB_CLOSE_DELAY=-1",
+            "spring.sql.init.mode=always",
+            "idempotency.lease=10s"
+        })
+@EmbeddedKafka(partitions = 3, brokerProperties = "group.initial.rebalance.delay.ms=0")
+class KafkaListenersIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    // 100 000 and consumer kills every few seconds: -Didempotency.it.kafka.messages=100000
+    private static final int MESSAGES = Integer.getInteger("idempotency.it.kafka.messages", 500);
+
+    @Autowired
+    private KafkaTemplate<String, String> kafka;
+
+    @Autowired
+    private Listeners listeners;
+
+    @Autowired
+    private Ledger ledger;
+
+    @Autowired
+    private KafkaListenerEndpointRegistry registry;
+
+    @Autowired
+    private EmbeddedKafkaBroker broker;
+
+    // A class proxy has the fields of its class and none of their values.
+    @BeforeEach
+    void lookBehindTheProxy() {
+        listeners = AopTestUtils.getTargetObject(listeners);
+    }
+
+    private void send(String topic, int partition, String value, @Nullable String key) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic, partition, value, value);
+        if (key != null) {
+            record.headers().add("Idempotency-Key", key.getBytes(StandardCharsets.UTF_8));
+        }
+        kafka.send(record).join();
+    }
+
+    private void awaitLedger(String topic, String... entries) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(ledger.of(topic)).containsExactlyInAnyOrder(entries));
+    }
+
+    @Test
+    void everyContainerIsPatient() {
+        assertThat(registry.getListenerContainers())
+                .isNotEmpty()
+                .allSatisfy(container -> assertThat(
+                                ((AbstractMessageListenerContainer<?, ?>) container).getCommonErrorHandler())
+                        .isInstanceOf(PatientErrorHandler.class));
+    }
+
+    // Cases 132 and 139: the effect of the first attempt is rolled back with its record.
+    @Test
+    void anInboxIsOneTransactionWithTheEffect() {
+        send("inbox", 0, "a", null);
+        send("inbox", 0, "a", null);
+        send("inbox", 1, "a", null);
+        send("inbox", 1, "b", null);
+
+        awaitLedger("inbox", "a", "b");
+        assertThat(listeners.inbox.get()).isEqualTo(3);
+    }
+
+    // Case 133: the duplicate is acknowledged though the method is not called, and the partition moves on.
+    @Test
+    void aDuplicateOfADoneRecordIsAcknowledged() throws Exception {
+        send("manual", 0, "a", "k-1");
+        send("manual", 0, "a", "k-1");
+        send("manual", 0, "b", "k-2");
+        send("manual", 0, "a", "k-1");
+
+        awaitLedger("manual", "a", "b");
+        try (Admin admin =
+                Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker.getBrokersAsString()))) {
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                Map<TopicPartition, OffsetAndMetadata> offsets = admin.listConsumerGroupOffsets("manual")
+                        .partitionsToOffsetAndMetadata()
+                        .get(30, TimeUnit.SECONDS);
+                assertThat(offsets.get(new TopicPartition("manual", 0)))
+                        .isNotNull()
+                        .extracting(OffsetAndMetadata::offset)
+                        .isEqualTo(4L);
+            });
+        }
+        assertThat(ledger.of("manual")).containsExactly("a", "b");
+    }
+
+    // Case 132.
+    @Test
+    void attemptsAfterAFailureAreNoDuplicates() {
+        send("flaky", 0, "a", null);
+
+        awaitLedger("flaky", "a");
+        assertThat(listeners.flaky).hasValue(3);
+    }
+
+    // Case 131: the redelivery outlives the application's own retries, is never acknowledged, and works when the first
+    // one fails.
+    @Test
+    void aRedeliveryWaitsForTheFirstDeliveryHoweverLong() throws Exception {
+        send("gated", 0, "a", null);
+        assertThat(listeners.entered.await(60, TimeUnit.SECONDS)).isTrue();
+        send("gated", 1, "a", null);
+        send("gated", 2, "a", null);
+
+        // Far more than five retries of 10 ms.
+        await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+        assertThat(KafkaApplication.GIVEN_UP).doesNotContain("gated a");
+        assertThat(listeners.gated).hasValue(1);
+        listeners.leave.countDown();
+
+        awaitLedger("gated", "a");
+        assertThat(KafkaApplication.GIVEN_UP).doesNotContain("gated a");
+    }
+
+    // Case 135.
+    @Test
+    void recordsWithoutAKeyAreNotOneRecord() {
+        send("headers", 0, "no key", null);
+        send("headers", 0, "empty", "");
+        send("headers", 0, "blank", " ");
+        send("headers", 0, "good", "k");
+
+        awaitLedger("headers", "good");
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(KafkaApplication.GIVEN_UP)
+                        .contains("headers no key", "headers empty", "headers blank"));
+
+        send("optional", 0, "a", null);
+        send("optional", 0, "b", "");
+        send("optional", 0, "c", null);
+        awaitLedger("optional", "a", "b", "c");
+    }
+
+    @Test
+    void everyGroupWorksOnARecordOnce() {
+        send("groups", 0, "a", null);
+        send("groups", 0, "a", null);
+        send("groups", 1, "b", null);
+
+        awaitLedger("groups", "one a", "two a", "one b", "two b");
+    }
+
+    @Test
+    void aListenerThatIsSlowerThanItsLeaseKeepsItsKey() {
+        send("slow", 0, "a", null);
+        send("slow", 1, "a", null);
+        send("slow", 0, "b", null);
+
+        awaitLedger("slow", "a", "b");
+        assertThat(listeners.slow).hasValue(2);
+    }
+
+    @Test
+    void aRecordInTheDeadLetterTopicCanBeDrivenAgain() {
+        send("retried", 0, "a", null);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.dead).contains("a"));
+        assertThat(listeners.retried).hasValue(2);
+
+        listeners.healthy = true;
+        send("retried", 0, "a", null);
+        awaitLedger("retried", "a");
+        send("retried", 1, "a", null);
+        send("retried", 1, "b", null);
+        awaitLedger("retried", "a", "b");
+    }
+
+    @Test
+    void whatCannotBecomeBetterIsADeadLetterWithoutRetries() throws Exception {
+        send("reused", 0, "first", "k");
+        awaitLedger("reused", "first");
+        send("reused", 0, "other payload", "k");
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.dead).contains("other payload"));
+        assertThat(ledger.of("reused")).containsExactly("first");
+        TopicPartition retries = new TopicPartition("reused-retry", 0);
+        try (Admin admin =
+                Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker.getBrokersAsString()))) {
+            assertThat(admin.listOffsets(Map.of(retries, OffsetSpec.latest()))
+                            .partitionResult(retries)
+                            .get(30, TimeUnit.SECONDS)
+                            .offset())
+                    .isZero();
+        }
+    }
+
+    // Rebalances and consumers that die between the commit of the effect and that of the offset.
+    @Test
+    void everyMessageIsWorkedOnOnceThroughRebalancesAndKills() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        List<Integer> deliveries = new ArrayList<>();
+        IntStream.range(0, MESSAGES).forEach(id -> {
+            deliveries.add(id);
+            if (random.nextInt(4) == 0) {
+                deliveries.add(id);
+            }
+        });
+        Collections.shuffle(deliveries, random);
+        ConcurrentMessageListenerContainer<?, ?> container =
+                (ConcurrentMessageListenerContainer<?, ?>) registry.getListenerContainer("soak");
+        int kills = Math.max(3, MESSAGES / 20_000);
+        int sent = 0;
+        for (int kill = 0; kill <= kills; kill++) {
+            int until = (int) ((long) deliveries.size() * (kill + 1) / (kills + 1));
+            List<CompletableFuture<?>> sends = new ArrayList<>();
+            for (; sent < until; sent++) {
+                sends.add(kafka.send("soak", random.nextInt(3), null, String.valueOf(deliveries.get(sent))));
+            }
+            sends.forEach(CompletableFuture::join);
+            if (kill < kills) {
+                restart(container, random.nextInt(MESSAGES));
+            }
+        }
+        await().atMost(PATIENCE.plusMillis(MESSAGES * 20L))
+                .untilAsserted(() ->
+                        assertThat(ledger.distinct("soak")).as("seed %d", seed).isEqualTo(MESSAGES));
+        awaitNoLag("soak");
+        assertThat(ledger.count("soak")).as("seed %d", seed).isEqualTo(MESSAGES);
+    }
+
+    // One consumer ends at once, which leaves what it has polled to the others; then all of them end and come back.
+    private static void restart(ConcurrentMessageListenerContainer<?, ?> container, int after) {
+        MessageListenerContainer child =
+                container.getContainers().get(after % container.getContainers().size());
+        child.getContainerProperties().setStopImmediate(true);
+        child.stop();
+        container.getContainerProperties().setStopImmediate(true);
+        container.stop();
+        container.start();
+    }
+
+    private void awaitNoLag(String group) {
+        try (Admin admin =
+                Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker.getBrokersAsString()))) {
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                Map<TopicPartition, OffsetAndMetadata> committed = admin.listConsumerGroupOffsets(group)
+                        .partitionsToOffsetAndMetadata()
+                        .get(30, TimeUnit.SECONDS);
+                for (int partition = 0; partition < 3; partition++) {
+                    TopicPartition each = new TopicPartition("soak", partition);
+                    long end = admin.listOffsets(Map.of(each, OffsetSpec.latest()))
+                            .partitionResult(each)
+                            .get(30, TimeUnit.SECONDS)
+                            .offset();
+                    assertThat(committed.get(each).offset()).isEqualTo(end);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package io.idempotency.it.kafka;
+
+import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
+import io.idempotency.Idempotent;
+import io.idempotency.Toggle;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.DltHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.stereotype.Component;
+
+@Component
+class Listeners {
+
+    static final String[] TOPICS = {
+        "inbox", "manual", "flaky", "gated", "headers", "optional", "groups", "slow", "retried", "reused", "soak"
+    };
+
+    private final Ledger ledger;
+
+    final AtomicInteger flaky = new AtomicInteger();
+    final AtomicInteger inbox = new AtomicInteger();
+    final AtomicInteger slow = new AtomicInteger();
+    final AtomicInteger retried = new AtomicInteger();
+    final List<String> dead = new CopyOnWriteArrayList<>();
+    final CountDownLatch entered = new CountDownLatch(1);
+    final CountDownLatch leave = new CountDownLatch(1);
+    final AtomicInteger gated = new AtomicInteger();
+    volatile boolean healthy;
+
+    Listeners(Ledger ledger) {
+        this.ledger = ledger;
+    }
+
+    // The inbox: the effect and the fact that it is done are one transaction.
+    @KafkaListener(topics = "inbox", groupId = "inbox")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void inbox(String id) {
+        ledger.write("inbox", id);
+        if (inbox.incrementAndGet() == 1) {
+            throw new IllegalStateException("after the effect");
+        }
+    }
+
+    @KafkaListener(topics = "manual", groupId = "manual", containerFactory = "manualFactory")
+    @Idempotent
+    public void manual(ConsumerRecord<String, String> record, Acknowledgment acknowledgment) {
+        ledger.write("manual", record.value());
+        acknowledgment.acknowledge();
+    }
+
+    @KafkaListener(topics = "flaky", groupId = "flaky")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+    public void flaky(String id) {
+        if (flaky.incrementAndGet() < 3) {
+            throw new IllegalStateException("attempt " + flaky.get());
+        }
+        ledger.write("flaky", id);
+    }
+
+    @KafkaListener(topics = "gated", groupId = "gated", concurrency = "2")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+    public void gated(String id) throws InterruptedException {
+        if (gated.incrementAndGet() == 1) {
+            entered.countDown();
+            leave.await(60, TimeUnit.SECONDS);
+            throw new IllegalArgumentException("the first one fails");
+        }
+        ledger.write("gated", id);
+    }
+
+    @KafkaListener(topics = "headers", groupId = "headers")
+    @Idempotent
+    public void headers(String id, @Header(name = "Idempotency-Key", required = false) String key) {
+        ledger.write("headers", id);
+    }
+
+    @KafkaListener(topics = "optional", groupId = "optional")
+    @Idempotent(required = Toggle.OFF)
+    public void optional(ConsumerRecord<String, String> record) {
+        ledger.write("optional", record.value());
+    }
+
+    @KafkaListener(topics = "groups", groupId = "one")
+    @Idempotent(key = "#id")
+    public void one(String id) {
+        ledger.write("groups", "one " + id);
+    }
+
+    @KafkaListener(topics = "groups", groupId = "two")
+    @Idempotent(key = "#id", operation = "listeners-one")
+    public void two(String id) {
+        ledger.write("groups", "two " + id);
+    }
+
+    // Slower than its lease, which is renewed meanwhile.
+    @KafkaListener(topics = "slow", groupId = "slow", concurrency = "2")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE, lease = "500ms")
+    public void slow(String id) throws InterruptedException {
+        slow.incrementAndGet();
+        TimeUnit.MILLISECONDS.sleep(2_000);
+        IdempotencyContext.current().orElseThrow().ensureOwned();
+        ledger.write("slow", id);
+    }
+
+    @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100))
+    @KafkaListener(topics = "retried", groupId = "retried")
+    @Idempotent(key = "#id")
+    public void retried(String id) {
+        retried.incrementAndGet();
+        if (!healthy) {
+            throw new IllegalStateException("not yet");
+        }
+        ledger.write("retried", id);
+    }
+
+    @DltHandler
+    public void dead(String id) {
+        dead.add(id);
+    }
+
+    @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100))
+    @KafkaListener(topics = "reused", groupId = "reused")
+    @Idempotent
+    public void reused(ConsumerRecord<String, String> record) {
+        ledger.write("reused", record.value());
+    }
+
+    @KafkaListener(id = "soak", topics = "soak", groupId = "soak", concurrency = "3")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void soak(String id) {
+        ledger.write("soak", id);
+    }
+}

@@ -1,0 +1,2 @@
+/** Listeners on an embedded Kafka. */
+package io.idempotency.it.kafka;
