@@ -1,0 +1,57 @@
+package io.idempotency.it.amqp;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.springframework.amqp.core.BindingBuilder;
+import org.springframework.amqp.core.Declarable;
+import org.springframework.amqp.core.Declarables;
+import org.springframework.amqp.core.FanoutExchange;
+import org.springframework.amqp.core.Queue;
+import org.springframework.amqp.rabbit.config.ContainerCustomizer;
+import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+
+@SpringBootApplication
+class AmqpApplication {
+
+    private static final List<String> QUEUES = List.of(
+            "inbox",
+            "manual",
+            "manual-gated",
+            "flaky",
+            "gated",
+            "killed",
+            "reused",
+            "unknown",
+            "ids",
+            "headers",
+            "optional");
+
+    // In this broker's words: whatever is rejected goes to the queue that is named here, at once.
+    private static final Map<String, Object> REJECTED_TO_DLQ =
+            Map.of("x-qpid-dlq-enabled", true, "x-qpid-maximum-delivery-count", 1);
+
+    @Bean
+    Declarables queues() {
+        List<Declarable> declarables = new ArrayList<>();
+        for (String name : QUEUES) {
+            declarables.add(new Queue(name + "_DLQ"));
+            declarables.add(new Queue(name, true, false, false, REJECTED_TO_DLQ));
+        }
+        FanoutExchange both = new FanoutExchange("both");
+        declarables.add(both);
+        for (String name : List.of("one", "two")) {
+            Queue queue = new Queue(name);
+            declarables.add(queue);
+            declarables.add(BindingBuilder.bind(queue).to(both));
+        }
+        return new Declarables(declarables);
+    }
+
+    @Bean
+    ContainerCustomizer<SimpleMessageListenerContainer> counted(Deliveries deliveries) {
+        return container -> container.setAfterReceivePostProcessors(deliveries);
+    }
+}

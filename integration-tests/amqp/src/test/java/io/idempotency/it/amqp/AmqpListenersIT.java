@@ -1,0 +1,217 @@
+package io.idempotency.it.amqp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.amqp.core.Message;
+import org.springframework.amqp.rabbit.core.RabbitAdmin;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.util.AopTestUtils;
+
+/** Listeners on a broker in this process that speaks AMQP 0-9-1. */
+@SpringBootTest(
+        properties = {
+            "spring.rabbitmq.host=127.0.0.1",
+            "spring.rabbitmq.virtual-host=default",
+            "spring.rabbitmq.listener.simple.prefetch=1",
+            "spring.datasource.url=jdbc:h2:mem:amqp;DB_CLOSE_DELAY=-1",
+            "spring.sql.init.mode=always",
+            "idempotency.lease=10s"
+        })
+class AmqpListenersIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @Autowired
+    private RabbitTemplate rabbit;
+
+    @Autowired
+    private RabbitAdmin admin;
+
+    @Autowired
+    private Listeners listeners;
+
+    @Autowired
+    private Ledger ledger;
+
+    @Autowired
+    private Deliveries deliveries;
+
+    @DynamicPropertySource
+    static void broker(DynamicPropertyRegistry registry) {
+        registry.add("spring.rabbitmq.port", QpidBroker::port);
+    }
+
+    // A class proxy has the fields of its class and none of their values.
+    @BeforeEach
+    void lookBehindTheProxy() {
+        listeners = AopTestUtils.getTargetObject(listeners);
+    }
+
+    private void send(String queue, String body, @Nullable String messageId) {
+        rabbit.convertAndSend("", queue, body, message -> {
+            message.getMessageProperties().setMessageId(messageId);
+            return message;
+        });
+    }
+
+    private void awaitLedger(String queue, String... entries) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(ledger.of(queue)).containsExactlyInAnyOrder(entries));
+    }
+
+    // What is delivered and not acknowledged counts.
+    private void awaitEmpty(String queue) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() ->
+                        assertThat(admin.getQueueInfo(queue).getMessageCount()).isZero());
+    }
+
+    private String deadLetterOf(String queue) {
+        Message dead = rabbit.receive(queue + "_DLQ", PATIENCE.toMillis());
+        assertThat(dead).isNotNull();
+        return new String(dead.getBody(), StandardCharsets.UTF_8);
+    }
+
+    // Cases 132 and 139: the effect of the first attempt is rolled back with its record.
+    @Test
+    void anInboxIsOneTransactionWithTheEffect() {
+        send("inbox", "a", null);
+        send("inbox", "a", null);
+        send("inbox", "b", null);
+
+        awaitLedger("inbox", "a", "b");
+        awaitEmpty("inbox");
+        assertThat(ledger.of("inbox")).containsExactlyInAnyOrder("a", "b");
+        assertThat(deliveries.of("inbox")).isEqualTo(4);
+    }
+
+    // Case 133: the duplicate is acknowledged though the method is not called.
+    @Test
+    void aDuplicateIsAcknowledgedWhereTheListenerAcknowledgesItself() {
+        send("manual", "a", "m-1");
+        send("manual", "a", "m-1");
+        send("manual", "b", "m-2");
+        send("manual", "a", "m-1");
+
+        awaitLedger("manual", "a", "b");
+        awaitEmpty("manual");
+        assertThat(ledger.of("manual")).containsExactly("a", "b");
+        assertThat(deliveries.of("manual")).isEqualTo(4);
+    }
+
+    // Case 132.
+    @Test
+    void attemptsAfterAFailureAreNoDuplicates() {
+        send("flaky", "a", null);
+
+        awaitLedger("flaky", "a");
+        awaitEmpty("flaky");
+        assertThat(listeners.flaky).hasValue(3);
+    }
+
+    // Case 131: the duplicate goes back to the queue however often, is never acknowledged, and works when the first
+    // fails.
+    @Test
+    void aDuplicateWaitsForTheFirstDeliveryInTheQueue() throws Exception {
+        send("gated", "a", null);
+        assertThat(listeners.entered.await(60, TimeUnit.SECONDS)).isTrue();
+        send("gated", "a", null);
+
+        await().atMost(PATIENCE).until(() -> deliveries.of("gated") >= 4);
+        assertThat(listeners.gated).hasValue(1);
+        assertThat(admin.getQueueInfo("gated").getMessageCount()).isEqualTo(2);
+        listeners.leave.countDown();
+
+        awaitLedger("gated", "a");
+        awaitEmpty("gated");
+        assertThat(ledger.of("gated")).containsExactly("a");
+        assertThat(rabbit.receive("gated_DLQ")).isNull();
+    }
+
+    // Case 131, where the container would leave the message with the consumer.
+    @Test
+    void aDuplicateWaitsInTheQueueWhereTheListenerAcknowledgesItself() throws Exception {
+        send("manual-gated", "a", "m");
+        assertThat(listeners.manualEntered.await(60, TimeUnit.SECONDS)).isTrue();
+        send("manual-gated", "a", "m");
+        send("manual-gated", "b", "m");
+
+        await().atMost(PATIENCE).until(() -> deliveries.of("manual-gated") >= 4);
+        listeners.manualLeave.countDown();
+
+        assertThat(deadLetterOf("manual-gated")).isEqualTo("b");
+        awaitEmpty("manual-gated");
+        assertThat(ledger.of("manual-gated")).containsExactly("a");
+    }
+
+    @Test
+    void aConsumerThatDiesBeforeItsAcknowledgmentHasDoneItsWork() {
+        send("killed", "a", null);
+
+        await().atMost(PATIENCE).until(() -> deliveries.of("killed") >= 2);
+        awaitEmpty("killed");
+        assertThat(ledger.of("killed")).containsExactly("a");
+        assertThat(listeners.killed).hasValue(1);
+    }
+
+    @Test
+    void anotherPayloadUnderTheSameKeyIsADeadLetterAtOnce() {
+        send("reused", "a", "m-1");
+        awaitLedger("reused", "a");
+        send("reused", "b", "m-1");
+
+        assertThat(deadLetterOf("reused")).isEqualTo("b");
+        assertThat(ledger.of("reused")).containsExactly("a");
+        assertThat(deliveries.of("reused")).isEqualTo(2);
+    }
+
+    @Test
+    void anUnknownOutcomeIsADeadLetterAndNoSecondRun() {
+        send("unknown", "a", null);
+
+        assertThat(deadLetterOf("unknown")).isEqualTo("a");
+        awaitEmpty("unknown");
+        assertThat(listeners.unknown).hasValue(1);
+    }
+
+    // Case 135.
+    @Test
+    void messagesWithoutAnIdAreNotOneMessage() {
+        send("ids", "none", null);
+        assertThat(deadLetterOf("ids")).isEqualTo("none");
+        send("ids", "empty", "");
+        assertThat(deadLetterOf("ids")).isEqualTo("empty");
+        send("ids", "good", "m");
+        awaitLedger("ids", "good");
+
+        send("headers", "none", "an id that the listener does not see");
+        assertThat(deadLetterOf("headers")).isEqualTo("none");
+
+        send("optional", "a", null);
+        send("optional", "b", "");
+        send("optional", "c", null);
+        awaitLedger("optional", "a", "b", "c");
+    }
+
+    @Test
+    void everyQueueWorksOnAMessageOnce() {
+        rabbit.convertAndSend("both", "", "a");
+        rabbit.convertAndSend("both", "", "a");
+
+        awaitLedger("both", "one a", "two a");
+        awaitEmpty("one");
+        awaitEmpty("two");
+        assertThat(ledger.of("both")).containsExactlyInAnyOrder("one a", "two a");
+    }
+}
