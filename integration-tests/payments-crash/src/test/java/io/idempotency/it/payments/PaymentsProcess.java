@@ -98,6 +98,28 @@ final class PaymentsProcess implements AutoCloseable {
         }
     }
 
+    /** Stops it in the middle of whatever it does, until it is told to go on. */
+    void freeze() {
+        signal("STOP");
+    }
+
+    void thaw() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Everything that the process has written so far. */
     String output() {
         try {
