@@ -86,7 +86,7 @@ final class PostgreSqlDialect implements Dialect {
                 select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
             ), own as materialized (
                 select r.id from %1$s as r, clock
-                where r.id = ? and r.state = 'P' and r.owner = ? and r.expires_at > now_ms
+                where r.id = ? and r.record_version = 1 and r.state = 'P' and r.owner = ? and r.expires_at > now_ms
                 for update of r skip locked
             )
             update %1$s as r
@@ -100,7 +100,7 @@ final class PostgreSqlDialect implements Dialect {
                 select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
             ), own as materialized (
                 select r.id from %1$s as r, clock
-                where r.id = ? and r.state = 'P' and r.owner = ? and r.expires_at > now_ms
+                where r.id = ? and r.record_version = 1 and r.state = 'P' and r.owner = ? and r.expires_at > now_ms
                 for update of r skip locked
             )
             update %1$s as r
@@ -111,14 +111,16 @@ final class PostgreSqlDialect implements Dialect {
 
     private static final String RELEASE = """
             with own as materialized (
-                select id from %1$s where id = ? and state = 'P' and owner = ? for update skip locked
+                select id from %1$s where id = ? and record_version = 1 and state = 'P' and owner = ?
+                for update skip locked
             )
             delete from %1$s as r using own where r.id = own.id
             """;
 
     private static final String REMOVE_PLACEHOLDER = """
             with free as materialized (
-                select id from %1$s where id = ? and state = 'P' and lease_until is null for update skip locked
+                select id from %1$s where id = ? and record_version = 1 and state = 'P' and lease_until is null
+                for update skip locked
             )
             delete from %1$s as r using free where r.id = free.id
             """;

@@ -1,0 +1,3 @@
+package io.idempotency.jdbc;
+
+class MariaDbRollingDeployTests extends RollingDeployTests {}
