@@ -38,6 +38,7 @@ public final class IdempotencyEngine implements AutoCloseable {
     private final CallReport report;
     private final LeasedCalls leased;
     private final @Nullable TransactionalCalls transactional;
+    private final Observer observer;
     private final IdempotencyAdmin admin;
 
     private IdempotencyEngine(Builder builder) {
@@ -53,6 +54,7 @@ public final class IdempotencyEngine implements AutoCloseable {
         transactional = store instanceof TransactionalStore inDatabase
                 ? new TransactionalCalls(inDatabase, runtime, listener, results, judge, waiters, running)
                 : null;
+        observer = new Observer(store, runtime, listener, judge);
         admin = new DefaultIdempotencyAdmin(store, runtime);
     }
 
@@ -179,6 +181,11 @@ public final class IdempotencyEngine implements AutoCloseable {
         return new UnprotectedAttempt();
     }
 
+    /** Finds out what would become of calls that this engine does not execute. */
+    public Observer observer() {
+        return observer;
+    }
+
     /** The operators' way to the records of this engine's store. */
     public IdempotencyAdmin admin() {
         return admin;
@@ -202,6 +209,7 @@ public final class IdempotencyEngine implements AutoCloseable {
                         "Stopping while {} call(s) of operation {} still run; leased records stay until their lease is over",
                         count,
                         operation));
+        observer.close();
         runtime.close();
     }
 

@@ -49,6 +49,11 @@ final class SafeListener implements IdempotencyListener {
         each(listener -> listener.onWorkOutsideTransaction(operation, what));
     }
 
+    @Override
+    public void onObserved(String operation, String outcome) {
+        each(listener -> listener.onObserved(operation, outcome));
+    }
+
     private void each(Consumer<IdempotencyListener> event) {
         for (IdempotencyListener listener : listeners) {
             try {

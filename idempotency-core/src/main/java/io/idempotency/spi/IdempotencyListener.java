@@ -19,6 +19,15 @@ public interface IdempotencyListener {
      */
     default void onCallEnded(String operation, String outcome, Duration elapsed) {}
 
+    /**
+     * A call ran unprotected because the mode of its operation is {@code observe}. Called on a thread of the observer, or on that of
+     * the call.
+     *
+     * @param outcome what the call would have come to, as in {@link #onCallEnded}; {@code unobserved} if there were too many calls to
+     *     find out
+     */
+    default void onObserved(String operation, String outcome) {}
+
     /** An abandoned record was taken over: its first attempt may have had effects. */
     default void onTakeover(String operation, RecordId id, long token) {}
 

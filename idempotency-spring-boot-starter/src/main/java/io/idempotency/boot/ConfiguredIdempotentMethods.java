@@ -2,8 +2,8 @@ package io.idempotency.boot;
 
 import io.idempotency.Idempotent;
 import io.idempotency.IdempotentOperation;
+import io.idempotency.Mode;
 import io.idempotency.boot.AnnotatedBeans.AnnotatedBean;
-import io.idempotency.boot.IdempotencyProperties.Mode;
 import io.idempotency.spring.aop.Door;
 import io.idempotency.spring.aop.IdempotentAnnotations;
 import io.idempotency.spring.aop.IdempotentMethod;
@@ -43,6 +43,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
     private final Environment environment;
     private final IdempotencyProperties properties;
     private final Operations operations;
+    private final ConfiguredModes modes;
     private final MethodDoors doors;
     private final Supplier<List<IdempotentOperation<?>>> templateOperations;
     private final Map<MethodClassKey, Optional<IdempotentMethod>> methods = new ConcurrentHashMap<>();
@@ -52,12 +53,14 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
             Environment environment,
             IdempotencyProperties properties,
             Operations operations,
+            ConfiguredModes modes,
             MethodDoors doors,
             Supplier<List<IdempotentOperation<?>>> templateOperations) {
         this.beanFactory = beanFactory;
         this.environment = environment;
         this.properties = properties;
         this.operations = operations;
+        this.modes = modes;
         this.doors = doors;
         this.templateOperations = templateOperations;
     }
@@ -141,6 +144,7 @@ final class ConfiguredIdempotentMethods implements IdempotentMethods, SmartIniti
         properties.web().rules().forEach(rule -> found.add(DeclaredOperation.of(rule)));
         templateOperations.get().forEach(operation -> found.add(DeclaredOperation.of(operation)));
         operations.checkConfiguredNames(found.names());
+        modes.know(found.names());
         found.resolveAndReport();
         beans.forEach(SelfInvocations::warn);
     }

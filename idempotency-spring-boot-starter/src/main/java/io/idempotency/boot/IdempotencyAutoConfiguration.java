@@ -1,6 +1,7 @@
 package io.idempotency.boot;
 
 import io.idempotency.IdempotencyAdmin;
+import io.idempotency.IdempotencyModes;
 import io.idempotency.IdempotencyTemplate;
 import io.idempotency.IdempotentOperation;
 import io.idempotency.engine.DefaultIdempotencyTemplate;
@@ -71,6 +72,11 @@ public final class IdempotencyAutoConfiguration {
     }
 
     @Bean
+    ConfiguredModes idempotencyModes(Operations operations) {
+        return new ConfiguredModes(operations);
+    }
+
+    @Bean
     ResultCodecs idempotencyResultCodecs(ObjectProvider<ResultCodec> codecs, ObjectProvider<JsonValues> json) {
         return ResultCodecs.of(codecs.orderedStream().toList(), json.getIfAvailable());
     }
@@ -82,6 +88,7 @@ public final class IdempotencyAutoConfiguration {
             Environment environment,
             IdempotencyProperties properties,
             Operations operations,
+            ConfiguredModes modes,
             ResultCodecs codecs,
             ObjectProvider<HandlerMethods> handlers,
             ObjectProvider<Listener.Kind> listeners,
@@ -91,6 +98,7 @@ public final class IdempotencyAutoConfiguration {
                 environment,
                 properties,
                 operations,
+                modes,
                 new MethodDoors(
                         beanFactory,
                         handlers.getIfAvailable(() -> HandlerMethods.NONE),
@@ -108,18 +116,18 @@ public final class IdempotencyAutoConfiguration {
     IdempotencyTemplate idempotencyTemplate(
             IdempotencyEngine engine,
             Operations operations,
+            IdempotencyModes modes,
             ResultCodecs codecs,
             ObjectProvider<KeyScopeResolver> scope) {
-        return new SwitchableTemplate(
-                new DefaultIdempotencyTemplate(
-                        engine, operations::of, scope.getIfAvailable(() -> operation -> ""), codecs.all()),
-                operations);
+        return new DefaultIdempotencyTemplate(
+                engine, operations::of, scope.getIfAvailable(() -> operation -> ""), codecs.all(), modes::of);
     }
 
     @Bean
     MethodDoor idempotencyMethodDoor(
             IdempotencyEngine engine,
             IdempotentMethods methods,
+            IdempotencyModes modes,
             ResultCodecs codecs,
             ObjectProvider<KeyScopeResolver> scope,
             ObjectProvider<AmbientKey.Source> ambientKeys,
@@ -127,6 +135,7 @@ public final class IdempotencyAutoConfiguration {
         return new MethodDoor(
                 engine,
                 methods,
+                modes::of,
                 codecs.results(),
                 scope.getIfAvailable(() -> operation -> ""),
                 codecs.json(),

@@ -2,6 +2,7 @@ package io.idempotency.boot;
 
 import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
+import io.idempotency.Mode;
 import io.idempotency.OnDuplicate;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,8 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether the library is active. If not, it contributes nothing and annotated methods run unprotected.
  * @param store Where records are kept. "auto" takes the one store module that the application has.
- * @param mode What the library does with calls. "off" lets every call run unprotected.
+ * @param mode What the library does with calls. "observe" lets them run unprotected and counts what would become of them, "off" lets them
+ *     run unprotected.
  * @param guarantee What holds when the process crashes at any point. "auto" chooses exactly-once where it can hold, else at-least-once.
  * @param minimumGuarantee Weakest guarantee that "auto" may choose; the application does not start with less.
  * @param lease How long a vanished owner blocks its key; renewed while the action runs. Not used by exactly-once.
@@ -95,14 +97,6 @@ public record IdempotencyProperties(
         TIERED,
         /** The memory of this process: for tests and demonstrations. */
         IN_MEMORY
-    }
-
-    /** What the library does with calls. */
-    public enum Mode {
-        /** It protects them. */
-        ENFORCE,
-        /** It lets them run unprotected. */
-        OFF
     }
 
     /** What happens to a call when the store cannot answer. */

@@ -1,5 +1,6 @@
 package io.idempotency.boot;
 
+import io.idempotency.IdempotencyModes;
 import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.spi.FingerprintStrategy;
 import io.idempotency.spi.KeyScopeResolver;
@@ -69,6 +70,7 @@ public final class IdempotencyWebAutoConfiguration {
         FilterRegistrationBean<IdempotencyFilter> idempotencyFilter(
                 IdempotencyEngine engine,
                 IdempotentMethods methods,
+                IdempotencyModes modes,
                 WebConfigurer web,
                 Operations operations,
                 ApplicationContext context,
@@ -78,6 +80,7 @@ public final class IdempotencyWebAutoConfiguration {
             IdempotencyFilter.Builder builder = IdempotencyFilter.on(engine, methods, context)
                     .settings(web.settings())
                     .rules(web.rules(operations))
+                    .modes(modes::of)
                     .messages(context);
             scopeResolver.ifAvailable(builder::scopeResolver);
             statusPolicy.ifAvailable(builder::statusPolicy);

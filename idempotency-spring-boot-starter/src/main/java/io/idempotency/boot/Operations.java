@@ -3,8 +3,8 @@ package io.idempotency.boot;
 import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
 import io.idempotency.IdempotentOperation;
+import io.idempotency.Mode;
 import io.idempotency.OnDuplicate;
-import io.idempotency.boot.IdempotencyProperties.Mode;
 import io.idempotency.boot.IdempotencyProperties.OnStoreFailure;
 import io.idempotency.boot.IdempotencyProperties.Operation;
 import io.idempotency.engine.DefaultOutcomePolicy;
@@ -66,9 +66,19 @@ final class Operations {
         return known;
     }
 
-    /** Whether calls of the operation run unprotected. */
-    boolean isOff(String operation) {
-        return first(configured(operation).mode(), null, properties.mode()) == Mode.OFF;
+    /** The mode of the operation as long as nobody switches it. */
+    Mode modeAtStart(String operation) {
+        return first(configured(operation).mode(), null, properties.mode());
+    }
+
+    /** The mode of operations that have none of their own. */
+    Mode modeAtStart() {
+        return properties.mode();
+    }
+
+    /** Whether the operation does not have the mode of the others. */
+    boolean hasModeOfItsOwn(String operation) {
+        return configured(operation).mode() != null;
     }
 
     /** @param door decides what holds where nothing is said about keys and payloads */
@@ -103,7 +113,7 @@ final class Operations {
                 store.name(),
                 declared.place(),
                 choice.objection,
-                isOff(declared.name()),
+                modeAtStart(declared.name()),
                 first(
                         configured.required(),
                         declared.required(),

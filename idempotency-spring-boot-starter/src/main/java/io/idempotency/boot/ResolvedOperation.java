@@ -2,6 +2,7 @@ package io.idempotency.boot;
 
 import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
+import io.idempotency.Mode;
 import io.idempotency.engine.OperationSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -12,23 +13,32 @@ import org.slf4j.Logger;
  *
  * @param place where it is declared, for messages
  * @param whyNotExactlyOnce why {@code AUTO} could not choose it; null if it did, or if the choice was explicit
- * @param off whether its calls run unprotected
+ * @param mode what is done with its calls
  */
 record ResolvedOperation(
         OperationSettings settings,
         String store,
         String place,
         @Nullable String whyNotExactlyOnce,
-        boolean off,
+        Mode mode,
         boolean keyRequired,
         FingerprintScheme fingerprintScheme) {
 
+    /** Whether its calls run unprotected and nothing of this can be changed while the application runs. */
+    boolean off() {
+        return mode == Mode.OFF;
+    }
+
     void report(Logger log) {
-        if (off) {
+        if (off()) {
             log.warn("{}", line());
             return;
         }
-        log.info("{}", line());
+        if (mode == Mode.OBSERVE) {
+            log.warn("{}; its mode is observe, calls run unprotected and are counted", line());
+        } else {
+            log.info("{}", line());
+        }
         if (settings.guarantee() == Guarantee.EXACTLY_ONCE) {
             return;
         }
@@ -57,7 +67,7 @@ record ResolvedOperation(
 
     /** What the operation got, in one line. */
     String line() {
-        if (off) {
+        if (off()) {
             return settings.operation() + ": its mode is off, calls of " + place + " run unprotected";
         }
         String retention = "retention " + Durations.print(settings.retention());

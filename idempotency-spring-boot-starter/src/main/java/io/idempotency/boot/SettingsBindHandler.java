@@ -1,6 +1,5 @@
 package io.idempotency.boot;
 
-import io.idempotency.boot.IdempotencyProperties.Mode;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
@@ -11,10 +10,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.env.Environment;
 
-/**
- * Refuses by name what Spring Boot would take or would not explain: a duration without a unit, which it reads as milliseconds, and
- * the mode that does not exist yet.
- */
+/** Refuses by name what Spring Boot would take: a duration without a unit, which it reads as milliseconds. */
 final class SettingsBindHandler extends AbstractBindHandler {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("idempotency");
@@ -36,21 +32,6 @@ final class SettingsBindHandler extends AbstractBindHandler {
             }
         }
         return super.onSuccess(name, target, context, result);
-    }
-
-    @Override
-    public Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error)
-            throws Exception {
-        if (target.getType().resolve() == Mode.class
-                && PREFIX.isAncestorOf(name)
-                && "observe".equalsIgnoreCase(textOf(context.getConfigurationProperty()))) {
-            throw IdempotencyConfigurationException.ofProperty(
-                    name.toString(),
-                    "observe",
-                    "is not supported by this version",
-                    "Set enforce to protect calls, or off to let them run unprotected.");
-        }
-        return super.onFailure(name, target, context, error);
     }
 
     private @Nullable String textOf(@Nullable ConfigurationProperty property) {

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
+import io.idempotency.Mode;
 import io.idempotency.OnDuplicate;
 import io.idempotency.boot.IdempotencyProperties.Isolation;
 import io.idempotency.boot.IdempotencyProperties.Jdbc.ClaimMode;
 import io.idempotency.boot.IdempotencyProperties.Jdbc.InitializeSchema;
-import io.idempotency.boot.IdempotencyProperties.Mode;
 import io.idempotency.boot.IdempotencyProperties.OnStoreFailure;
 import io.idempotency.boot.IdempotencyProperties.Store;
 import io.idempotency.boot.IdempotencyProperties.Web.Anonymous;
@@ -295,7 +295,7 @@ class IdempotencyPropertiesTests {
     @CsvSource({
         "lease, abc, 'not a valid duration'",
         "store, mongo, 'AUTO IN_MEMORY JDBC REDIS TIERED'",
-        "mode, dry, 'ENFORCE OFF'",
+        "mode, dry, 'ENFORCE OBSERVE OFF'",
         "guarantee, maybe, 'EXACTLY_ONCE'",
         "on-store-failure, panic, 'PROCEED REJECT'",
         "web.max-request-size, huge, 'does not match data size pattern'",
@@ -307,16 +307,6 @@ class IdempotencyPropertiesTests {
 
         assertThat((analysis.getDescription() + " " + analysis.getAction()).replaceAll("\\s+", " "))
                 .contains("idempotency." + property, value, reason);
-    }
-
-    @Test
-    void refuseTheModeThatDoesNotExistYet() {
-        FailureAnalysis analysis = analysisOf("idempotency.mode=observe");
-
-        assertThat(analysis.getDescription())
-                .isEqualTo("idempotency.mode is 'observe' and is not supported by this version.");
-        assertThat(analysisOf("idempotency.operations.pay.mode=OBSERVE").getDescription())
-                .startsWith("idempotency.operations.pay.mode is 'observe'");
     }
 
     // Case 145.

@@ -84,6 +84,8 @@ class MetadataTests {
                     .readTree(metadata)
                     .path("properties")
                     .forEach(property -> properties.put(property.path("name").asText(), property));
+            // What every endpoint has is made and described by Spring Boot.
+            properties.keySet().removeIf(name -> name.startsWith("management.endpoint.idempotencymodes."));
             return properties;
         } catch (IOException e) {
             throw new IllegalStateException(e);

@@ -69,13 +69,18 @@ public final class RecordingListener implements IdempotencyListener {
         events.add(new Event(Kind.WORK_OUTSIDE_TRANSACTION, operation, null, what));
     }
 
+    @Override
+    public void onObserved(String operation, String outcome) {
+        events.add(new Event(Kind.OBSERVED, operation, null, outcome));
+    }
+
     /**
      * One thing that was heard.
      *
      * @param kind what happened
      * @param operation the operation it happened to
      * @param id the record it happened to, where the listener is told
-     * @param detail the outcome of a call, the token of a takeover, the failure of a completion, the work outside a transaction;
+     * @param detail the outcome of a call, also of an observed one, the token of a takeover, the failure of a completion, the work outside a transaction;
      *     else empty
      */
     public record Event(
@@ -94,6 +99,8 @@ public final class RecordingListener implements IdempotencyListener {
         /** {@link IdempotencyListener#onConflict}. */
         CONFLICT,
         /** {@link IdempotencyListener#onWorkOutsideTransaction}. */
-        WORK_OUTSIDE_TRANSACTION
+        WORK_OUTSIDE_TRANSACTION,
+        /** {@link IdempotencyListener#onObserved}. */
+        OBSERVED
     }
 }

@@ -4,20 +4,28 @@ import io.idempotency.IdempotencyContext;
 import io.idempotency.IdempotencyException;
 import io.idempotency.IdempotencyTemplate.Action;
 import io.idempotency.MissingIdempotencyKeyException;
+import io.idempotency.Mode;
 import io.idempotency.ResultNotReplayableException;
 import io.idempotency.UnknownCallerException;
 import io.idempotency.engine.Call;
 import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.engine.Observation;
+import io.idempotency.engine.Observer;
 import io.idempotency.engine.ValueCalls;
 import io.idempotency.engine.ValueCalls.Value;
 import io.idempotency.engine.ValueCalls.ValueType;
 import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spring.json.JsonValues;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +41,8 @@ import org.springframework.core.MethodClassKey;
 public final class MethodDoor implements MethodInterceptor {
 
     private final IdempotentMethods methods;
+    private final Function<String, Mode> modes;
+    private final Observer observer;
     private final ValueCalls calls;
     private final MethodResults results;
     private final KeyScopeResolver scope;
@@ -42,6 +52,7 @@ public final class MethodDoor implements MethodInterceptor {
     private final Map<MethodClassKey, Optional<Plan>> plans = new ConcurrentHashMap<>();
 
     /**
+     * @param modes what is done with calls of an operation now
      * @param json writes arguments so that they can be compared; null for no comparison
      * @param ambientKeys asked in this order for the key of a method that names none
      * @param listeners recognise methods that are called by listener containers
@@ -49,13 +60,16 @@ public final class MethodDoor implements MethodInterceptor {
     public MethodDoor(
             IdempotencyEngine engine,
             IdempotentMethods methods,
+            Function<String, Mode> modes,
             MethodResults results,
             KeyScopeResolver scope,
             @Nullable JsonValues json,
             List<AmbientKey.Source> ambientKeys,
             List<Listener.Kind> listeners) {
         this.calls = new ValueCalls(engine);
+        this.observer = engine.observer();
         this.methods = methods;
+        this.modes = modes;
         this.results = results;
         this.scope = scope;
         this.json = json;
@@ -105,6 +119,64 @@ public final class MethodDoor implements MethodInterceptor {
 
         @Nullable
         Object call(MethodInvocation invocation) throws Throwable {
+            return switch (modes.apply(method.settings().operation())) {
+                case ENFORCE -> protect(invocation);
+                case OBSERVE -> observe(invocation);
+                case OFF -> invocation.proceed();
+            };
+        }
+
+        private @Nullable Object observe(MethodInvocation invocation) throws Throwable {
+            AtomicReference<@Nullable AmbientKey> message = new AtomicReference<>();
+            Observation observation = observer.begin(
+                    method.settings().operation(), () -> callOf(invocation.getArguments(), message::set));
+            // What the method calls may be protected and take the key of the message.
+            AmbientKey inside = listener == null ? AmbientKey.bound() : message.get();
+            Object value;
+            try (IdempotencyContext.Scope ignored = observation.bind();
+                    IdempotencyContext.Scope ambient = AmbientKey.bind(inside)) {
+                value = invocation.proceed();
+            } catch (Throwable failure) {
+                observation.threw(failure, Disposition.RELEASE);
+                throw failure;
+            }
+            if (async && value instanceof CompletionStage<?> stage) {
+                stage.whenComplete((result, failure) -> end(observation, failure));
+            } else {
+                observation.ended(Disposition.STORE);
+            }
+            return value;
+        }
+
+        private @Nullable Call callOf(@Nullable Object[] arguments, Consumer<AmbientKey> ofMessage) {
+            Listener.Delivery delivery = listener == null ? null : listener.deliver(arguments);
+            AmbientKey key = keyOf(arguments, delivery);
+            if (key == null) {
+                return null;
+            }
+            if (delivery != null) {
+                ofMessage.accept(key);
+            }
+            return callOf(key, arguments, delivery);
+        }
+
+        private Call callOf(AmbientKey key, @Nullable Object[] arguments, Listener.@Nullable Delivery delivery) {
+            return new Call(method.settings(), scopeOf(key), key.key(), fingerprint.of(arguments, delivery));
+        }
+
+        private static void end(Observation observation, @Nullable Throwable failure) {
+            if (failure == null) {
+                observation.ended(Disposition.STORE);
+            } else {
+                observation.threw(
+                        failure instanceof CompletionException && failure.getCause() != null
+                                ? failure.getCause()
+                                : failure,
+                        Disposition.RELEASE);
+            }
+        }
+
+        private @Nullable Object protect(MethodInvocation invocation) throws Throwable {
             if (listener == null) {
                 return call(invocation, null);
             }
@@ -127,7 +199,7 @@ public final class MethodDoor implements MethodInterceptor {
             if (key == null) {
                 return invocation.proceed();
             }
-            Call call = new Call(method.settings(), scopeOf(key), key.key(), fingerprint.of(arguments, delivery));
+            Call call = callOf(key, arguments, delivery);
             if (delivery != null && invocation instanceof ProxyMethodInvocation proxied) {
                 proxied.setArguments(delivery.arguments());
             }

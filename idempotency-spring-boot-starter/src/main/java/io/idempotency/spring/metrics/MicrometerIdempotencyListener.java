@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <ul>
  *   <li>{@code idempotency.requests} by operation and outcome: every call
+ *   <li>{@code idempotency.observed} by operation and outcome: every call in the mode {@code observe}, by what it would have come to
  *   <li>{@code idempotency.takeovers} by operation: abandoned records that were taken over
  *   <li>{@code idempotency.lease.lost} by operation: attempts that no longer owned their key
  *   <li>{@code idempotency.complete.failed} by operation: results that could not be stored
@@ -56,6 +57,16 @@ public final class MicrometerIdempotencyListener implements IdempotencyListener 
                                 .tag("operation", operation)
                                 .tag("outcome", ending)
                                 .register(registry))
+                .increment();
+    }
+
+    @Override
+    public void onObserved(String operation, String outcome) {
+        Counter.builder("idempotency.observed")
+                .description("Calls that ran unprotected, by what they would have come to")
+                .tag("operation", operation)
+                .tag("outcome", outcome)
+                .register(registry)
                 .increment();
     }
 

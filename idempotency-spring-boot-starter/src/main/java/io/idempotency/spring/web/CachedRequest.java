@@ -89,6 +89,11 @@ final class CachedRequest extends HttpServletRequestWrapper {
         return new CachedRequest(request, Kind.PARSED_FORM, read, List.of());
     }
 
+    /** The same where somebody has read a body that is neither a form nor has parts. */
+    static CachedRequest of(HttpServletRequest request, byte[] body) {
+        return new CachedRequest(request, Kind.RAW, body, List.of());
+    }
+
     private static @Nullable CachedRequest multipart(HttpServletRequest request, long limit) throws IOException {
         Collection<Part> parts;
         try {
@@ -113,7 +118,7 @@ final class CachedRequest extends HttpServletRequestWrapper {
         return body;
     }
 
-    private static RequestTooLargeException tooLarge(long limit) {
+    static RequestTooLargeException tooLarge(long limit) {
         return new RequestTooLargeException("The body of a request with a key is larger than " + limit + " bytes");
     }
 

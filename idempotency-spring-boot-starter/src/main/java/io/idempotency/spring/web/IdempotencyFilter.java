@@ -3,6 +3,7 @@ package io.idempotency.spring.web;
 import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyException;
 import io.idempotency.MissingIdempotencyKeyException;
+import io.idempotency.Mode;
 import io.idempotency.UnknownCallerException;
 import io.idempotency.engine.Call;
 import io.idempotency.engine.Completion;
@@ -13,6 +14,7 @@ import io.idempotency.engine.RunningAttempt;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.FingerprintStrategy;
 import io.idempotency.spi.KeyScopeResolver;
+import io.idempotency.spring.aop.IdempotentMethod;
 import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.aop.KeyExpression;
 import jakarta.servlet.DispatcherType;
@@ -29,6 +31,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +61,8 @@ public final class IdempotencyFilter implements Filter {
 
     private final String attribute = IdempotencyFilter.class.getName() + "." + UUID.randomUUID();
     private final IdempotencyEngine engine;
+    private final IdempotentMethods methods;
+    private final Function<String, Mode> modes;
     private final WebSettings settings;
     private final KeyScopeResolver scopeResolver;
     private final StatusPolicy statusPolicy;
@@ -70,6 +75,8 @@ public final class IdempotencyFilter implements Filter {
 
     private IdempotencyFilter(Builder builder) {
         engine = builder.engine;
+        methods = builder.methods;
+        modes = builder.modes;
         settings = builder.settings;
         scopeResolver = builder.scopeResolver;
         statusPolicy = builder.statusPolicy;
@@ -108,7 +115,12 @@ public final class IdempotencyFilter implements Filter {
             }
             IdempotentHandler handler = handlers.find(http);
             if (handler != null) {
-                protect(handler, http, httpResponse, chain);
+                // Once for the request: whoever switches the mode now means the next one.
+                switch (modes.apply(handler.operation().name())) {
+                    case ENFORCE -> protect(handler, http, httpResponse, chain);
+                    case OBSERVE -> observe(handler, http, httpResponse, chain);
+                    case OFF -> marked(http, new Unprotected(handler), () -> chain.doFilter(request, response));
+                }
                 return;
             }
         }
@@ -152,6 +164,36 @@ public final class IdempotencyFilter implements Filter {
         } else {
             protect(handler, incoming, key, response, chain);
         }
+    }
+
+    private void observe(
+            IdempotentHandler handler, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        boolean keyed = handler.operation().key() != null || request.getHeader(settings.header()) != null;
+        BodyPeek body = keyed ? BodyPeek.into(request, settings.maxRequestSize().toBytes()) : BodyPeek.none(request);
+        ObservedRun run = new ObservedRun(handler, engine.observer(), statusPolicy);
+        run.begin(() -> observed(handler, request, body, run));
+        marked(request, run, () -> run.pass(chain, body.request(), response));
+    }
+
+    // As in protect, without the answers.
+    private @Nullable Call observed(
+            IdempotentHandler handler, HttpServletRequest request, BodyPeek body, ObservedRun run) {
+        HttpOperation operation = handler.operation();
+        KeyExpression expression = operation.key();
+        String key = expression == null ? headerKey.read(request) : "";
+        if (key == null) {
+            requireNoKey(handler);
+            return null;
+        }
+        String path = HttpScope.canonicalPath(handler.path());
+        String scope = expression == null ? scope(request, handler, path) : tenant(handler);
+        Fingerprint fingerprint = body.fingerprint(operation, fingerprintStrategy, path, handler.path());
+        if (expression == null) {
+            return new Call(operation.settings(), scope, key, fingerprint);
+        }
+        run.claimsAtTheGate(new BusinessKey(operation, expression, scope, fingerprint));
+        return null;
     }
 
     private void protect(
@@ -266,7 +308,10 @@ public final class IdempotencyFilter implements Filter {
         try {
             part.run();
         } finally {
-            request.removeAttribute(attribute);
+            // A handler may dispatch to itself: it meets the mode in which the request began.
+            if (mark instanceof Exchange) {
+                request.removeAttribute(attribute);
+            }
         }
     }
 
@@ -359,11 +404,13 @@ public final class IdempotencyFilter implements Filter {
             if (exchange.wasReached()) {
                 return invocation.proceed();
             }
+        } else if (mark instanceof ObservedRun observed && observed.isOf(invocation, targetClass)) {
+            return observed.enter(invocation);
         } else if (mark instanceof Unprotected unprotected
                 && unprotected.handler().isMethod(invocation.getMethod(), targetClass)) {
             return invocation.proceed();
         }
-        if (isDispatched(invocation, request, targetClass)) {
+        if (isEnforced(invocation, targetClass) && isDispatched(invocation, request, targetClass)) {
             handlers.refresh();
             throw new IllegalStateException("The idempotent handler " + targetClass.getName() + "."
                     + invocation.getMethod().getName()
@@ -377,7 +424,14 @@ public final class IdempotencyFilter implements Filter {
         if (request.getAttribute(attribute) instanceof Exchange exchange
                 && exchange.handler().byRule()) {
             exchange.enterByRule();
+        } else if (request.getAttribute(attribute) instanceof ObservedRun observed) {
+            observed.enterByRule();
         }
+    }
+
+    private boolean isEnforced(MethodInvocation invocation, Class<?> targetClass) {
+        IdempotentMethod method = methods.find(invocation.getMethod(), targetClass);
+        return method != null && modes.apply(method.settings().operation()) == Mode.ENFORCE;
     }
 
     // Other calls are made by the application's own code.
@@ -387,7 +441,7 @@ public final class IdempotencyFilter implements Filter {
                 && IdempotentHandler.isSame(handler, invocation.getMethod(), targetClass);
     }
 
-    /** The mark of a request without a key whose handler does not require one. */
+    /** The mark of a request that needs no key: its handler does not require one, or is switched off. */
     private record Unprotected(IdempotentHandler handler) {}
 
     /** A request of an idempotent handler, as far as it is known before its arguments. */
@@ -416,6 +470,7 @@ public final class IdempotencyFilter implements Filter {
         private StatusPolicy statusPolicy = StatusPolicy.standard();
         private @Nullable FingerprintStrategy fingerprintStrategy;
         private List<PathRule> rules = List.of();
+        private Function<String, Mode> modes = operation -> Mode.ENFORCE;
 
         private Builder(IdempotencyEngine engine, IdempotentMethods methods, ListableBeanFactory beanFactory) {
             this.engine = Objects.requireNonNull(engine);
@@ -452,6 +507,12 @@ public final class IdempotencyFilter implements Filter {
         /** For handlers without an annotation. They need a {@link RuleGate}; the first rule that fits counts. */
         public Builder rules(List<PathRule> rules) {
             this.rules = List.copyOf(rules);
+            return this;
+        }
+
+        /** What is done with the requests of an operation now; asked once for each of them. */
+        public Builder modes(Function<String, Mode> modes) {
+            this.modes = modes;
             return this;
         }
 

@@ -32,7 +32,8 @@ class MetadataTests {
         assertThat(properties)
                 .extracting(property -> property.get("name").asString())
                 .contains("idempotency.enabled", "idempotency.retention", "idempotency.jdbc.table-name")
-                .allMatch(name -> name.startsWith("idempotency."));
+                .allMatch(name ->
+                        name.startsWith("idempotency.") || name.startsWith("management.endpoint.idempotencymodes."));
         assertThat(properties)
                 .filteredOn(property -> !property.hasNonNull("description"))
                 .extracting(property -> property.get("name").asString())

@@ -26,7 +26,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** Runs the jars of the reactor on the Spring Boot of the module that it is run in. */
 @SpringBootTest(
         webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-        properties = {"spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1", "idempotency.store=jdbc"})
+        properties = {
+            "spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1",
+            "idempotency.store=jdbc",
+            "management.endpoints.web.exposure.include=idempotencymodes"
+        })
 class BootMatrixIT {
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -93,6 +97,29 @@ class BootMatrixIT {
         assertThat(ordersOf("salt")).hasSize(1);
     }
 
+    @Test
+    void theEndpointSwitchesTheModeOfAnOperation() throws Exception {
+        String modes = "/actuator/idempotencymodes";
+        String ofOrders = modes + "/application-order";
+        String key = UUID.randomUUID().toString();
+
+        assertThat(post(ofOrders, null, "{\"mode\":\"observe\"}").statusCode()).isEqualTo(204);
+        try {
+            assertThat(order(key, "{\"item\":\"oil\"}").statusCode()).isEqualTo(201);
+            assertThat(order(key, "{\"item\":\"oil\"}").statusCode()).isEqualTo(201);
+            assertThat(ordersOf("oil")).hasSize(2);
+            HttpRequest read = HttpRequest.newBuilder(URI.create("http://localhost:" + port + modes))
+                    .build();
+            assertThat(http.send(read, HttpResponse.BodyHandlers.ofString()).body())
+                    .contains("\"application-order\":\"observe\"", "\"application-forwarded-order\":\"enforce\"");
+            assertThat(post(modes, null, "{\"mode\":\"watch\"}").statusCode()).isEqualTo(400);
+        } finally {
+            assertThat(post(ofOrders, null, "{\"mode\":\"default\"}").statusCode())
+                    .isEqualTo(204);
+        }
+        assertThat(order(null, "{\"item\":\"oil\"}").statusCode()).isEqualTo(400);
+    }
+
     private HttpResponse<String> order(@Nullable String key, String body) throws Exception {
         return post("/orders", key, body);
     }
@@ -129,7 +156,9 @@ class BootMatrixIT {
         ResponseEntity<String> order(@RequestBody Order order) {
             String id = UUID.randomUUID().toString();
             jdbc.update("insert into orders values (?, ?)", id, order.item());
-            return ResponseEntity.created(URI.create("/orders/" + id)).body(id);
+            return ResponseEntity.created(URI.create("/orders/" + id))
+                    .header("X-Thread", Thread.currentThread().toString())
+                    .body(id);
         }
 
         @PostMapping("/forwarded-orders")

@@ -1,0 +1,151 @@
+package io.idempotency.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.idempotency.Guarantee;
+import io.idempotency.MissingIdempotencyKeyException;
+import io.idempotency.spi.OutcomePolicy.Disposition;
+import io.idempotency.support.InMemoryIdempotencyStore;
+import io.idempotency.test.FaultyStore;
+import io.idempotency.test.RecordingListener;
+import io.idempotency.test.RecordingListener.Event;
+import io.idempotency.test.RecordingListener.Kind;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What an observer finds out, and that the observed notice nothing of it. */
+class ObserverTests {
+
+    private final FaultyStore faulty = FaultyStore.around(InMemoryIdempotencyStore.onSystemClock());
+    private final RecordingListener listener = new RecordingListener();
+    private final IdempotencyEngine engine =
+            IdempotencyEngine.on(faulty.store()).listeners(List.of(listener)).build();
+    private final Observer observer = engine.observer();
+    private final String key = UUID.randomUUID().toString();
+
+    @AfterEach
+    void close() {
+        engine.close();
+    }
+
+    private static OperationSettings.Builder settings() {
+        return OperationSettings.of("pay", Guarantee.AT_LEAST_ONCE);
+    }
+
+    private Call call(OperationSettings settings) {
+        return Node.call(settings, key, "payload");
+    }
+
+    private Observation begin() {
+        return observer.begin("pay", () -> call(settings().build()));
+    }
+
+    private void hears(String... outcomes) {
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(listener.events())
+                        .filteredOn(event -> event.kind() == Kind.OBSERVED)
+                        .extracting(Event::detail)
+                        .containsExactly(outcomes));
+    }
+
+    @Test
+    void freesAKeyThatWouldBeFree() {
+        begin().threw(new IllegalStateException(), Disposition.UNDECIDED);
+        begin().ended(Disposition.RELEASE);
+        begin().ended(Disposition.STORE);
+        begin();
+
+        hears("failed", "failed", "executed", "replayed");
+    }
+
+    @Test
+    void keepsWhatItSeesApartFromProtectedCalls() throws Throwable {
+        begin().ended(Disposition.STORE);
+        hears("executed");
+
+        Completion protectedCall =
+                engine.execute(call(settings().build()), attempt -> new Finish.Store(Node.result("done"), false));
+        begin();
+        begin().ended(Disposition.STORE);
+
+        assertThat(protectedCall).isEqualTo(new Completion.Executed(true, false));
+        hears("executed", "replayed", "replayed");
+    }
+
+    @Test
+    void seesAProtectedCallThatRuns() throws Throwable {
+        engine.execute(call(settings().build()), attempt -> {
+            begin().ended(Disposition.STORE);
+            hears("in_progress");
+            return new Finish.Release();
+        });
+        begin().ended(Disposition.STORE);
+
+        hears("in_progress", "executed");
+    }
+
+    @Test
+    void tellsWhereADuplicateWouldBeRejected() {
+        OperationSettings rejecting = settings().rejectDuplicates(true).build();
+        observer.begin("pay", () -> call(rejecting)).ended(Disposition.STORE);
+        observer.begin("pay", () -> call(rejecting));
+
+        hears("executed", "duplicate_rejected");
+    }
+
+    @Test
+    void takesOverFromACallThatVanished() {
+        OperationSettings brief = settings()
+                .lease(Duration.ofMillis(1))
+                .maxExecution(Duration.ofMillis(1))
+                .build();
+        observer.begin("pay", () -> call(brief));
+        await().pollInterval(Duration.ofMillis(5)).until(() -> {
+            observer.begin("pay", () -> call(brief)).ended(Disposition.STORE);
+            return listener.events().stream().anyMatch(event -> event.detail().equals("executed"));
+        });
+    }
+
+    @Test
+    void passesWhatAStoreDoesNotAnswer() {
+        faulty.before("find").fail();
+        begin().ended(Disposition.STORE);
+        faulty.before("complete").fail();
+        begin().ended(Disposition.STORE);
+        begin();
+
+        hears("store_unavailable", "executed", "in_progress");
+    }
+
+    @Test
+    void countsRefusalsAndForgetsWhatFailsBeforeItsKey() {
+        observer.begin("pay", () -> {
+            throw new MissingIdempotencyKeyException("no key");
+        });
+        observer.begin("pay", () -> {
+            throw new IllegalStateException("a resolver of the application");
+        });
+        observer.begin("pay", () -> null).ended(Disposition.STORE);
+
+        hears("key_missing");
+    }
+
+    @Test
+    void letsNobodyWaitForASilentStore() {
+        FaultyStore.Pause pause = faulty.before("find").pause();
+        begin();
+        pause.awaitReached();
+        for (int i = 0; i < 5000; i++) {
+            observer.begin(
+                    "pay", () -> Node.call(settings().build(), UUID.randomUUID().toString(), ""));
+        }
+        assertThat(listener.events())
+                .filteredOn(event -> event.detail().equals(Observer.UNOBSERVED))
+                .hasSize(5000 - 4096);
+        pause.resume();
+    }
+}
