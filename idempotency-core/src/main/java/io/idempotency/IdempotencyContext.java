@@ -1,5 +1,7 @@
 package io.idempotency;
 
+import io.idempotency.IdempotencyTemplate.Action;
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -40,6 +42,45 @@ public abstract class IdempotencyContext {
         }
     }
 
+    /**
+     * Runs a part of a long action once: an attempt that follows, after a failure, a crash or a takeover, gets the result of a step
+     * that was finished and goes on after it. Names are unique within an action, and the same on every attempt.
+     *
+     * <p>A step has a record of its own, with the guarantee and the lease of the operation: of a process that dies inside of a step
+     * nobody knows whether it was done, and under {@link Guarantee#AT_LEAST_ONCE} it runs again. A step that throws is not finished.
+     * Within a step, {@link #current()} is the step's own, with child keys that differ from those of other steps. Outside of an
+     * attempt, and in an unprotected run, the step simply runs.
+     *
+     * @param name of the step, for example {@code "reserve"}
+     * @throws LeaseLostException if another attempt has taken the key over
+     * @throws OperationInProgressException if an earlier attempt, which has not ended, still runs this step
+     * @throws IllegalStateException under {@link Guarantee#EXACTLY_ONCE}, where the action is one transaction
+     * @throws E what the step throws
+     */
+    @SuppressWarnings("unchecked") // The step throws what it declares, or what is unchecked.
+    public static <T, E extends Exception> T step(String name, Class<T> resultType, Action<T, E> step) throws E {
+        IdempotencyContext context = CURRENT.get();
+        if (context == null) {
+            return step.run();
+        }
+        try {
+            return context.runStep(name, resultType, step);
+        } catch (RuntimeException | Error failure) {
+            throw failure;
+        } catch (Throwable failure) {
+            throw (E) failure;
+        }
+    }
+
+    /** Like {@link #step(String, Class, Action)}, for a step without a result. */
+    @SuppressWarnings("NullAway") // Of type Void there is only null.
+    public static <E extends Exception> void step(String name, Step<E> step) throws E {
+        IdempotencyContext.<Void, E>step(name, Void.class, () -> {
+            step.run();
+            return null;
+        });
+    }
+
     /** Name of the operation. */
     public abstract String operation();
 
@@ -57,6 +98,10 @@ public abstract class IdempotencyContext {
 
     /** Whether a renewal found that another attempt owns the key. Never true under {@link Guarantee#EXACTLY_ONCE}. */
     public abstract boolean leaseLost();
+
+    /** Runs a step of this attempt, or gives its first result. */
+    protected abstract <T extends @Nullable Object> T runStep(String name, Type resultType, Action<T, ?> action)
+            throws Throwable;
 
     /** The 32 bytes that identify the record: the parent of every {@link #childKey(String)}. */
     protected abstract byte[] recordId();
@@ -94,6 +139,14 @@ public abstract class IdempotencyContext {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("SHA-256 is part of every Java platform", e);
         }
+    }
+
+    /** A part of an action that has no result. */
+    @FunctionalInterface
+    public interface Step<E extends Exception> {
+
+        /** Runs until it has been finished once. */
+        void run() throws E;
     }
 
     /** Ends a binding. */

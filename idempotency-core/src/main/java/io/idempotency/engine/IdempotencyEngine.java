@@ -5,6 +5,7 @@ import io.idempotency.IdempotencyAdmin;
 import io.idempotency.IdempotencyException;
 import io.idempotency.spi.IdempotencyListener;
 import io.idempotency.spi.IdempotencyStore;
+import io.idempotency.spi.ResultCodec;
 import io.idempotency.spi.ResultTransformer;
 import io.idempotency.spi.TransactionalStore;
 import java.util.ArrayList;
@@ -50,7 +51,7 @@ public final class IdempotencyEngine implements AutoCloseable {
         Results results = new Results(builder.transformer);
         Judge judge = new Judge(results, times);
         Waiters waiters = new Waiters(runtime, builder.maxWaiters);
-        leased = new LeasedCalls(store, runtime, listener, results, judge, waiters, running);
+        leased = new LeasedCalls(store, runtime, listener, results, judge, waiters, running, builder.codecs);
         transactional = store instanceof TransactionalStore inDatabase
                 ? new TransactionalCalls(inDatabase, runtime, listener, results, judge, waiters, running)
                 : null;
@@ -220,6 +221,7 @@ public final class IdempotencyEngine implements AutoCloseable {
         private final List<IdempotencyListener> listeners = new ArrayList<>();
         private EngineRuntime runtime = EngineRuntime.system();
         private int maxWaiters = 64;
+        private List<ResultCodec> codecs = Steps.PLAIN_CODECS;
         private Optional<ResultTransformer> transformer = Optional.empty();
 
         private Builder(IdempotencyStore store) {
@@ -239,6 +241,12 @@ public final class IdempotencyEngine implements AutoCloseable {
         /** How many calls may wait at once for another one to finish; who comes later is refused at once. */
         public Builder maxWaiters(int maxWaiters) {
             this.maxWaiters = maxWaiters;
+            return this;
+        }
+
+        /** Write the results of steps: the first that supports the declared type. By default those of text, bytes and nothing. */
+        public Builder codecs(List<ResultCodec> codecs) {
+            this.codecs = List.copyOf(codecs);
             return this;
         }
 

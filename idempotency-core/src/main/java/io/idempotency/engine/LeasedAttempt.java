@@ -18,13 +18,19 @@ final class LeasedAttempt implements RunningAttempt {
     private final AtomicBoolean ending = new AtomicBoolean();
     private volatile boolean lost;
 
-    LeasedAttempt(Call call, ClaimResult.Claimed claimed, LeasedRecord record, RunningCalls running, Runnable onEnd) {
+    LeasedAttempt(
+            Call call,
+            ClaimResult.Claimed claimed,
+            LeasedRecord record,
+            RunningCalls running,
+            Steps steps,
+            Runnable onEnd) {
         this.call = call;
         this.lease = claimed.lease();
         this.record = record;
         this.running = running;
         this.onEnd = onEnd;
-        this.context = new AttemptContext(call, lease, claimed.takeover(), () -> lost);
+        this.context = new AttemptContext(call, lease, claimed.takeover(), () -> lost, steps);
         this.renewal = record.renewal(lease, call.settings().maxExecution(), this::lost);
         renewal.start();
     }

@@ -5,6 +5,8 @@ import io.idempotency.engine.Judge.Verdict;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.IdempotencyStore;
+import io.idempotency.spi.ResultCodec;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +25,7 @@ final class LeasedCalls {
     private final Waiters waiters;
     private final RunningCalls running;
     private final Sweeper sweeper;
+    private final Steps steps;
 
     LeasedCalls(
             IdempotencyStore store,
@@ -31,7 +34,8 @@ final class LeasedCalls {
             Results results,
             Judge judge,
             Waiters waiters,
-            RunningCalls running) {
+            RunningCalls running,
+            List<ResultCodec> codecs) {
         this.store = store;
         this.runtime = runtime;
         this.listener = listener;
@@ -40,6 +44,7 @@ final class LeasedCalls {
         this.waiters = waiters;
         this.running = running;
         this.sweeper = new Sweeper(store, runtime);
+        this.steps = new Steps(this, codecs);
     }
 
     Completion execute(Call call, Work work) throws Throwable {
@@ -122,6 +127,11 @@ final class LeasedCalls {
             listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
         }
         return new LeasedAttempt(
-                call, claimed, new LeasedRecord(store, runtime, listener, results, judge, sweeper), running, onEnd);
+                call,
+                claimed,
+                new LeasedRecord(store, runtime, listener, results, judge, sweeper),
+                running,
+                steps,
+                onEnd);
     }
 }

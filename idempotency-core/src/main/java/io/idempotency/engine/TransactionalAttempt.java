@@ -138,7 +138,7 @@ final class TransactionalAttempt implements Attempt {
         transaction = openTransaction;
         transactions = ofOperation;
         lease = claimed.lease();
-        context = new AttemptContext(call, claimed.lease(), claimed.takeover(), () -> false);
+        context = new AttemptContext(call, claimed.lease(), claimed.takeover(), () -> false, null);
         if (claimed.takeover()) {
             listener.onTakeover(call.operation(), call.id(), claimed.lease().token());
         }

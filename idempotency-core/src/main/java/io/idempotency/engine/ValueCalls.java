@@ -77,8 +77,7 @@ public final class ValueCalls {
     }
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"}) // T says whether the value may be null
-    private static <T extends @Nullable Object> T decode(Call call, ValueType type, StoredResult stored)
-            throws Throwable {
+    static <T extends @Nullable Object> T decode(Call call, ValueType type, StoredResult stored) throws Throwable {
         if (stored.kind() == StoredResult.Kind.NOT_REPLAYABLE) {
             throw new ResultNotReplayableException(
                     "Operation " + call.operation() + " (" + call.id() + ") was done before; its result was not kept");

@@ -53,10 +53,12 @@ public final class IdempotencyAutoConfiguration {
             ConfigurableListableBeanFactory beanFactory,
             IdempotencyProperties properties,
             Environment environment,
+            ResultCodecs codecs,
             ObjectProvider<IdempotencyListener> listeners,
             ObjectProvider<ResultTransformer> transformer) {
         IdempotencyEngine.Builder builder = IdempotencyEngine.on(Stores.only(beanFactory, properties))
-                .listeners(listeners.orderedStream().toList());
+                .listeners(listeners.orderedStream().toList())
+                .codecs(codecs.all());
         transformer.ifAvailable(builder::transformer);
         builder.maxWaiters(WaitingRequests.atOnce(environment));
         return builder.build();

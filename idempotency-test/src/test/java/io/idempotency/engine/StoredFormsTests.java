@@ -69,7 +69,7 @@ class StoredFormsTests {
         Call call = new Call(
                 OperationSettings.of("pay", Guarantee.AT_LEAST_ONCE).build(), "alice", "k-1", Fingerprint.NONE);
         Lease lease = new Lease(call.claimBy(new Owner(new UUID(1, 2))), 1);
-        return bytes(new AttemptContext(call, lease, false, () -> false).childKey("charge"));
+        return bytes(new AttemptContext(call, lease, false, () -> false, null).childKey("charge"));
     }
 
     @ParameterizedTest(name = "{0}")
