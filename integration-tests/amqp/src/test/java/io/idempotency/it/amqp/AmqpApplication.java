@@ -1,5 +1,6 @@
 package io.idempotency.it.amqp;
 
+import io.idempotency.spring.client.ChildKeyMessagePostProcessor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +10,9 @@ import org.springframework.amqp.core.Declarables;
 import org.springframework.amqp.core.FanoutExchange;
 import org.springframework.amqp.core.Queue;
 import org.springframework.amqp.rabbit.config.ContainerCustomizer;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
@@ -27,7 +30,9 @@ class AmqpApplication {
             "unknown",
             "ids",
             "headers",
-            "optional");
+            "optional",
+            "relay",
+            "relayed");
 
     // In this broker's words: whatever is rejected goes to the queue that is named here, at once.
     private static final Map<String, Object> REJECTED_TO_DLQ =
@@ -48,6 +53,11 @@ class AmqpApplication {
             declarables.add(BindingBuilder.bind(queue).to(both));
         }
         return new Declarables(declarables);
+    }
+
+    @Bean
+    SmartInitializingSingleton childKeys(RabbitTemplate rabbit) {
+        return () -> rabbit.addBeforePublishPostProcessors(new ChildKeyMessagePostProcessor());
     }
 
     @Bean

@@ -205,6 +205,16 @@ class AmqpListenersIT {
     }
 
     @Test
+    void whatALaterAttemptSendsAgainIsADuplicate() {
+        send("relay", "a", null);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.relay).hasValue(2));
+        send("relayed", "the end", "end");
+
+        awaitLedger("relayed", "a", "the end");
+        assertThat(deliveries.of("relayed")).isEqualTo(3);
+    }
+
+    @Test
     void everyQueueWorksOnAMessageOnce() {
         rabbit.convertAndSend("both", "", "a");
         rabbit.convertAndSend("both", "", "a");

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.stereotype.Component;
 
@@ -18,19 +19,22 @@ import org.springframework.stereotype.Component;
 class Listeners {
 
     private final Ledger ledger;
+    private final RabbitTemplate rabbit;
 
     final AtomicInteger inbox = new AtomicInteger();
     final AtomicInteger flaky = new AtomicInteger();
     final AtomicInteger gated = new AtomicInteger();
     final AtomicInteger killed = new AtomicInteger();
+    final AtomicInteger relay = new AtomicInteger();
     final AtomicInteger unknown = new AtomicInteger();
     final CountDownLatch entered = new CountDownLatch(1);
     final CountDownLatch leave = new CountDownLatch(1);
     final CountDownLatch manualEntered = new CountDownLatch(1);
     final CountDownLatch manualLeave = new CountDownLatch(1);
 
-    Listeners(Ledger ledger) {
+    Listeners(Ledger ledger, RabbitTemplate rabbit) {
         this.ledger = ledger;
+        this.rabbit = rabbit;
     }
 
     // The inbox: the effect and the fact that it is done are one transaction.
@@ -119,6 +123,21 @@ class Listeners {
     @Idempotent(required = Toggle.OFF)
     public void optional(Message message) {
         ledger.write("optional", new String(message.getBody(), StandardCharsets.UTF_8));
+    }
+
+    @RabbitListener(queues = "relay")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+    public void relay(String id) {
+        rabbit.convertAndSend("", "relayed", id);
+        if (relay.incrementAndGet() == 1) {
+            throw new IllegalStateException("after it has sent");
+        }
+    }
+
+    @RabbitListener(queues = "relayed")
+    @Idempotent
+    public void relayed(Message message) {
+        ledger.write("relayed", new String(message.getBody(), StandardCharsets.UTF_8));
     }
 
     @RabbitListener(queues = "one")

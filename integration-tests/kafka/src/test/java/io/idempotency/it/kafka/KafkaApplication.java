@@ -1,15 +1,18 @@
 package io.idempotency.it.kafka;
 
+import io.idempotency.spring.client.ChildKeyProducerInterceptor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.TopicBuilder;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaAdmin.NewTopics;
+import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.util.backoff.FixedBackOff;
@@ -33,6 +36,11 @@ class KafkaApplication {
         factory.setConsumerFactory(consumers);
         factory.getContainerProperties().setAckMode(AckMode.MANUAL);
         return factory;
+    }
+
+    @Bean
+    SmartInitializingSingleton childKeys(KafkaTemplate<String, String> kafka) {
+        return () -> kafka.setProducerInterceptor(new ChildKeyProducerInterceptor<>());
     }
 
     @Bean

@@ -213,6 +213,15 @@ class KafkaListenersIT {
     }
 
     @Test
+    void whatALaterAttemptSendsAgainIsADuplicate() {
+        send("relay", 0, "a", null);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.relay).hasValue(2));
+        send("relayed", 0, "the end", "end");
+
+        awaitLedger("relayed", "a", "the end");
+    }
+
+    @Test
     void whatCannotBecomeBetterIsADeadLetterWithoutRetries() throws Exception {
         send("reused", 0, "first", "k");
         awaitLedger("reused", "first");

@@ -14,6 +14,7 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.stereotype.Component;
@@ -22,13 +23,27 @@ import org.springframework.stereotype.Component;
 class Listeners {
 
     static final String[] TOPICS = {
-        "inbox", "manual", "flaky", "gated", "headers", "optional", "groups", "slow", "retried", "reused", "soak"
+        "inbox",
+        "manual",
+        "flaky",
+        "gated",
+        "headers",
+        "optional",
+        "groups",
+        "slow",
+        "retried",
+        "reused",
+        "relay",
+        "relayed",
+        "soak"
     };
 
     private final Ledger ledger;
+    private final KafkaTemplate<String, String> kafka;
 
     final AtomicInteger flaky = new AtomicInteger();
     final AtomicInteger inbox = new AtomicInteger();
+    final AtomicInteger relay = new AtomicInteger();
     final AtomicInteger slow = new AtomicInteger();
     final AtomicInteger retried = new AtomicInteger();
     final List<String> dead = new CopyOnWriteArrayList<>();
@@ -37,8 +52,9 @@ class Listeners {
     final AtomicInteger gated = new AtomicInteger();
     volatile boolean healthy;
 
-    Listeners(Ledger ledger) {
+    Listeners(Ledger ledger, KafkaTemplate<String, String> kafka) {
         this.ledger = ledger;
+        this.kafka = kafka;
     }
 
     // The inbox: the effect and the fact that it is done are one transaction.
@@ -110,6 +126,21 @@ class Listeners {
         TimeUnit.MILLISECONDS.sleep(2_000);
         IdempotencyContext.current().orElseThrow().ensureOwned();
         ledger.write("slow", id);
+    }
+
+    @KafkaListener(topics = "relay", groupId = "relay")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+    public void relay(String id) {
+        kafka.send("relayed", 0, null, id).join();
+        if (relay.incrementAndGet() == 1) {
+            throw new IllegalStateException("after it has sent");
+        }
+    }
+
+    @KafkaListener(topics = "relayed", groupId = "relayed")
+    @Idempotent
+    public void relayed(ConsumerRecord<String, String> record) {
+        ledger.write("relayed", record.value());
     }
 
     @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100))
