@@ -56,7 +56,12 @@ public final class JmsListeners implements Listener.Kind {
 
         @Override
         public boolean seesMessages() {
-            return message || super.seesMessages();
+            return message || super.seesMessages() || parameters.showHeaders(propertyOf(keyHeader));
+        }
+
+        // What a property may be named.
+        private static String propertyOf(String header) {
+            return header.replace('-', '_').replace(':', '_');
         }
 
         @Override
@@ -91,7 +96,7 @@ public final class JmsListeners implements Listener.Kind {
             @Override
             @Nullable
             Object header(String name) {
-                String property = name.replace('-', '_').replace(':', '_');
+                String property = propertyOf(name);
                 try {
                     Object found = raw == null ? null : raw.getObjectProperty(property);
                     if (found != null) {

@@ -1,0 +1,2 @@
+/** Listeners on an embedded broker of JMS. */
+package io.idempotency.it.jms;
