@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.authority.AuthorityUtils;
@@ -106,6 +107,48 @@ class SecurityHttpTests {
 
         assertThat(again.replayed()).isTrue();
         assertThat(bob.replayed()).isFalse();
+    }
+
+    /** Case 121: a login gives the session another id; the user stays the same. */
+    @Test
+    void knowsTheUserAfterALoginHasChangedTheSession() {
+        Answer first = pay("alice", "/secured/session", "{}");
+        String before = first.header("Set-Cookie").split(";")[0];
+        Answer changing = pay(null, "/secured/session", "{}", "Cookie", before, "X-Change-Session", "true");
+        String after = changing.header("Set-Cookie").split(";")[0];
+        Answer retry = pay(null, "/secured/session", "{}", "Cookie", after);
+
+        assertThat(after).isNotEqualTo(before);
+        assertThat(changing.replayed()).isTrue();
+        assertThat(retry.replayed()).isTrue();
+        assertThat(retry.body()).isEqualTo(first.body());
+        assertThat(retry.headers("Set-Cookie"))
+                .as("neither session is replayed")
+                .isEmpty();
+        assertThat(pay(null, "/secured/session", "{}", "Cookie", before).status())
+                .isEqualTo(401);
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** A permission that a rule about the URL gives is asked for again before a replay. */
+    @Test
+    void standsBehindTheRulesAboutUrls() {
+        Permissions permissions = server.bean(Permissions.class);
+        permissions.granted.add("dave");
+        Answer first = pay("dave", "/ruled/pay", "{}");
+        Answer replay = pay("dave", "/ruled/pay", "{}");
+        permissions.granted.remove("dave");
+        Answer revoked = pay("dave", "/ruled/pay", "{}");
+        permissions.granted.add("dave");
+        Answer again = pay("dave", "/ruled/pay", "{}");
+
+        assertThat(first.status()).isEqualTo(200);
+        assertThat(replay.replayed()).isTrue();
+        assertThat(revoked.status()).isEqualTo(403);
+        assertThat(revoked.text()).doesNotContain("dave");
+        assertThat(revoked.headers("Idempotent-Replayed")).isEmpty();
+        assertThat(again.replayed()).isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(1);
     }
 
     /** Case 124. */
@@ -192,7 +235,7 @@ class SecurityHttpTests {
             this.effects = effects;
         }
 
-        @PostMapping({"/secured/pay", "/csrf/pay", "/open/pay"})
+        @PostMapping({"/secured/pay", "/csrf/pay", "/open/pay", "/ruled/pay"})
         @Idempotent
         Map<String, Object> pay(@RequestHeader("Idempotency-Key") String key, Principal principal) {
             return Map.of("user", principal.getName(), "n", effects.add(key));
@@ -249,13 +292,16 @@ class SecurityHttpTests {
         }
 
         @Bean
-        SecurityFilterChain security(HttpSecurity http) throws Exception {
+        SecurityFilterChain security(HttpSecurity http, Permissions permissions) throws Exception {
             SecurityContextRepository repository = new HttpSessionSecurityContextRepository();
             return http.authorizeHttpRequests(requests -> requests.requestMatchers("/open/**", "/error")
                             .permitAll()
+                            .requestMatchers("/ruled/**")
+                            .access((user, request) -> new AuthorizationDecision(
+                                    permissions.has(user.get().getName())))
                             .anyRequest()
                             .authenticated())
-                    .csrf(csrf -> csrf.ignoringRequestMatchers("/secured/**", "/open/**"))
+                    .csrf(csrf -> csrf.ignoringRequestMatchers("/secured/**", "/open/**", "/ruled/**"))
                     .exceptionHandling(failures ->
                             failures.authenticationEntryPoint(new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED)))
                     .securityContext(context -> context.securityContextRepository(repository))
@@ -285,6 +331,9 @@ class SecurityHttpTests {
                 if (request.getRequestURI().endsWith("/session")) {
                     repository.saveContext(context, request, response);
                 }
+            }
+            if (request.getHeader("X-Change-Session") != null) {
+                request.changeSessionId();
             }
             chain.doFilter(request, response);
         }
