@@ -239,7 +239,7 @@ class PaymentsDoorIT {
 
     private Answer payWithinSeconds(String key, Payment payment) {
         return Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(Duration.ofSeconds(5))
                 .until(() -> client.pay(key, payment), answer -> answer.status() == 201);
     }
 

@@ -88,7 +88,7 @@ final class PaymentsProcess implements AutoCloseable {
     /** Waits for a process that is about to end by itself. */
     int awaitExit() {
         try {
-            if (!process.waitFor(90, TimeUnit.SECONDS)) {
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("still running, see " + log);
             }
             return process.exitValue();
