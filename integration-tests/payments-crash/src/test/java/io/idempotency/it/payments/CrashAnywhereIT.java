@@ -100,7 +100,7 @@ class CrashAnywhereIT {
     /** Retries as a client does, and tells whether the answer was a replay. */
     private static boolean retry(Client client, Attempt attempt) {
         Answer answer = Awaitility.await(attempt.name())
-                .atMost(Duration.ofSeconds(60))
+                .atMost(Duration.ofSeconds(10))
                 .until(() -> pay(client, attempt), it -> it.status() != 409);
 
         assertThat(answer.status()).as("%s: %s", attempt, answer).isEqualTo(201);

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * after the payment, and database connections are lost before and after statements and commits. The table of payments has no unique
  * constraint that could help: it must hold every key once.
  */
+@Isolated("Its clients leave no processor to the processes that other tests start and wait for.")
 class LedgerIT {
 
     private static final int CLIENTS = 64;
