@@ -1,5 +1,7 @@
 package io.idempotency.it.amqp;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import io.idempotency.spring.client.ChildKeyMessagePostProcessor;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +17,10 @@ import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 @SpringBootApplication
+@Import({Ledger.class, Work.class})
 class AmqpApplication {
 
     private static final List<String> QUEUES = List.of(

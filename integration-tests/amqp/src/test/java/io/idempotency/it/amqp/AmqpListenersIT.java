@@ -3,9 +3,10 @@ package io.idempotency.it.amqp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,9 @@ class AmqpListenersIT {
 
     @Autowired
     private Ledger ledger;
+
+    @Autowired
+    private Work work;
 
     @Autowired
     private Deliveries deliveries;
@@ -117,7 +121,7 @@ class AmqpListenersIT {
 
         awaitLedger("flaky", "a");
         awaitEmpty("flaky");
-        assertThat(listeners.flaky).hasValue(3);
+        assertThat(work.attempts("flaky")).isEqualTo(3);
     }
 
     // Case 131: the duplicate goes back to the queue however often, is never acknowledged, and works when the first
@@ -125,13 +129,13 @@ class AmqpListenersIT {
     @Test
     void aDuplicateWaitsForTheFirstDeliveryInTheQueue() throws Exception {
         send("gated", "a", null);
-        assertThat(listeners.entered.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(work.gate().awaitReached()).isTrue();
         send("gated", "a", null);
 
         await().atMost(PATIENCE).until(() -> deliveries.of("gated") >= 4);
-        assertThat(listeners.gated).hasValue(1);
+        assertThat(work.attempts("gated")).isEqualTo(1);
         assertThat(admin.getQueueInfo("gated").getMessageCount()).isEqualTo(2);
-        listeners.leave.countDown();
+        work.gate().open();
 
         awaitLedger("gated", "a");
         awaitEmpty("gated");
@@ -143,12 +147,12 @@ class AmqpListenersIT {
     @Test
     void aDuplicateWaitsInTheQueueWhereTheListenerAcknowledgesItself() throws Exception {
         send("manual-gated", "a", "m");
-        assertThat(listeners.manualEntered.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(listeners.manualGate.awaitReached()).isTrue();
         send("manual-gated", "a", "m");
         send("manual-gated", "b", "m");
 
         await().atMost(PATIENCE).until(() -> deliveries.of("manual-gated") >= 4);
-        listeners.manualLeave.countDown();
+        listeners.manualGate.open();
 
         assertThat(deadLetterOf("manual-gated")).isEqualTo("b");
         awaitEmpty("manual-gated");
@@ -162,7 +166,7 @@ class AmqpListenersIT {
         await().atMost(PATIENCE).until(() -> deliveries.of("killed") >= 2);
         awaitEmpty("killed");
         assertThat(ledger.of("killed")).containsExactly("a");
-        assertThat(listeners.killed).hasValue(1);
+        assertThat(work.attempts("killed")).isEqualTo(1);
     }
 
     @Test
@@ -182,7 +186,7 @@ class AmqpListenersIT {
 
         assertThat(deadLetterOf("unknown")).isEqualTo("a");
         awaitEmpty("unknown");
-        assertThat(listeners.unknown).hasValue(1);
+        assertThat(work.attempts("unknown")).isEqualTo(1);
     }
 
     // Case 135.
@@ -207,7 +211,8 @@ class AmqpListenersIT {
     @Test
     void whatALaterAttemptSendsAgainIsADuplicate() {
         send("relay", "a", null);
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.relay).hasValue(2));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(work.attempts("relay")).isEqualTo(2));
         send("relayed", "the end", "end");
 
         awaitLedger("relayed", "a", "the end");

@@ -4,11 +4,11 @@ import com.rabbitmq.client.Channel;
 import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
+import io.idempotency.it.listeners.Gate;
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
@@ -19,21 +19,14 @@ import org.springframework.stereotype.Component;
 class Listeners {
 
     private final Ledger ledger;
+    private final Work work;
     private final RabbitTemplate rabbit;
 
-    final AtomicInteger inbox = new AtomicInteger();
-    final AtomicInteger flaky = new AtomicInteger();
-    final AtomicInteger gated = new AtomicInteger();
-    final AtomicInteger killed = new AtomicInteger();
-    final AtomicInteger relay = new AtomicInteger();
-    final AtomicInteger unknown = new AtomicInteger();
-    final CountDownLatch entered = new CountDownLatch(1);
-    final CountDownLatch leave = new CountDownLatch(1);
-    final CountDownLatch manualEntered = new CountDownLatch(1);
-    final CountDownLatch manualLeave = new CountDownLatch(1);
+    final Gate manualGate = new Gate();
 
-    Listeners(Ledger ledger, RabbitTemplate rabbit) {
+    Listeners(Ledger ledger, Work work, RabbitTemplate rabbit) {
         this.ledger = ledger;
+        this.work = work;
         this.rabbit = rabbit;
     }
 
@@ -41,10 +34,7 @@ class Listeners {
     @RabbitListener(queues = "inbox")
     @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
     public void inbox(String id) {
-        ledger.write("inbox", id);
-        if (inbox.incrementAndGet() == 1) {
-            throw new IllegalStateException("after the effect");
-        }
+        work.failAfterTheEffect("inbox", id);
     }
 
     @RabbitListener(queues = "manual", ackMode = "MANUAL")
@@ -57,8 +47,7 @@ class Listeners {
     @RabbitListener(queues = "manual-gated", ackMode = "MANUAL", concurrency = "2")
     @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
     public void manualGated(Message message, Channel channel) throws IOException, InterruptedException {
-        manualEntered.countDown();
-        manualLeave.await(60, TimeUnit.SECONDS);
+        manualGate.pass();
         ledger.write("manual-gated", new String(message.getBody(), StandardCharsets.UTF_8));
         channel.basicAck(message.getMessageProperties().getDeliveryTag(), false);
     }
@@ -66,31 +55,19 @@ class Listeners {
     @RabbitListener(queues = "flaky")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void flaky(String id) {
-        if (flaky.incrementAndGet() < 3) {
-            throw new IllegalStateException("attempt " + flaky.get());
-        }
-        ledger.write("flaky", id);
+        work.failTwice("flaky", id);
     }
 
     @RabbitListener(queues = "gated", concurrency = "2")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void gated(String id) throws InterruptedException {
-        if (gated.incrementAndGet() == 1) {
-            entered.countDown();
-            leave.await(60, TimeUnit.SECONDS);
-            throw new IllegalArgumentException("the first one fails");
-        }
-        ledger.write("gated", id);
+        work.failAtTheGate("gated", id);
     }
 
-    // The first consumer loses its connection before it can acknowledge, as one that dies does.
     @RabbitListener(queues = "killed")
     @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
     public void killed(String id, Channel channel) {
-        ledger.write("killed", id);
-        if (killed.incrementAndGet() == 1) {
-            channel.getConnection().abort();
-        }
+        work.loseTheConnection("killed", id, () -> channel.getConnection().abort());
     }
 
     @RabbitListener(queues = "reused")
@@ -102,9 +79,7 @@ class Listeners {
     @RabbitListener(queues = "unknown")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_MOST_ONCE, lease = "300ms")
     public void unknown(String id) {
-        ledger.write("unknown", id);
-        unknown.incrementAndGet();
-        throw new IllegalStateException("who knows what has happened");
+        work.failAfterEveryEffect("unknown", id);
     }
 
     @RabbitListener(queues = "ids")
@@ -128,10 +103,7 @@ class Listeners {
     @RabbitListener(queues = "relay")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void relay(String id) {
-        rabbit.convertAndSend("", "relayed", id);
-        if (relay.incrementAndGet() == 1) {
-            throw new IllegalStateException("after it has sent");
-        }
+        work.failAfterSending("relay", () -> rabbit.convertAndSend("", "relayed", id));
     }
 
     @RabbitListener(queues = "relayed")

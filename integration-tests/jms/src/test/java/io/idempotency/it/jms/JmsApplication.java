@@ -1,5 +1,7 @@
 package io.idempotency.it.jms;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import jakarta.jms.ConnectionFactory;
 import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.core.settings.impl.AddressSettings;
@@ -8,10 +10,12 @@ import org.springframework.boot.artemis.autoconfigure.ArtemisConfigurationCustom
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.jms.autoconfigure.DefaultJmsListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.jms.config.DefaultJmsListenerContainerFactory;
 import org.springframework.util.backoff.FixedBackOff;
 
 @SpringBootApplication
+@Import({Ledger.class, Work.class})
 class JmsApplication {
 
     static final int MAX_DELIVERIES = 5;

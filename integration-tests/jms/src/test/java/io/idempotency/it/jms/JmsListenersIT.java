@@ -3,8 +3,9 @@ package io.idempotency.it.jms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +40,9 @@ class JmsListenersIT {
 
     @Autowired
     private Ledger ledger;
+
+    @Autowired
+    private Work work;
 
     @Autowired
     private Deliveries deliveries;
@@ -96,7 +100,7 @@ class JmsListenersIT {
         awaitLedger("inbox", "a", "b");
         awaitEmpty("inbox");
         assertThat(ledger.of("inbox")).containsExactlyInAnyOrder("a", "b");
-        assertThat(listeners.inbox).hasValue(3);
+        assertThat(work.attempts("inbox")).isEqualTo(3);
     }
 
     // Case 132.
@@ -106,7 +110,7 @@ class JmsListenersIT {
 
         awaitLedger("flaky", "a");
         awaitEmpty("flaky");
-        assertThat(listeners.flaky).hasValue(3);
+        assertThat(work.attempts("flaky")).isEqualTo(3);
     }
 
     // Case 131: the duplicate goes back to the queue however often, is never acknowledged, and works when the first
@@ -114,13 +118,13 @@ class JmsListenersIT {
     @Test
     void aDuplicateWaitsForTheFirstDeliveryInTheQueue() throws Exception {
         send("gated", "a");
-        assertThat(listeners.entered.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(work.gate().awaitReached()).isTrue();
         send("gated", "a");
 
         await().atMost(PATIENCE).until(() -> deliveries.of("gated") >= 3);
-        assertThat(listeners.gated).hasValue(1);
+        assertThat(work.attempts("gated")).isEqualTo(1);
         assertThat(messagesIn("gated")).isEqualTo(2);
-        listeners.leave.countDown();
+        work.gate().open();
 
         awaitLedger("gated", "a");
         awaitEmpty("gated");
@@ -136,7 +140,7 @@ class JmsListenersIT {
         await().atMost(PATIENCE).until(() -> deliveries.of("killed") >= 2);
         awaitEmpty("killed");
         assertThat(ledger.of("killed")).containsExactly("a");
-        assertThat(listeners.killed).hasValue(1);
+        assertThat(work.attempts("killed")).isEqualTo(1);
     }
 
     @Test
@@ -157,7 +161,7 @@ class JmsListenersIT {
 
         assertThat(deadLetterOf("unknown")).isEqualTo("a");
         assertThat(deliveries.of("unknown")).isEqualTo(JmsApplication.MAX_DELIVERIES);
-        assertThat(listeners.unknown).hasValue(1);
+        assertThat(work.attempts("unknown")).isEqualTo(1);
     }
 
     // Case 135.

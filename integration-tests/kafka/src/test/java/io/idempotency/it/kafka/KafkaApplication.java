@@ -1,5 +1,7 @@
 package io.idempotency.it.kafka;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import io.idempotency.spring.client.ChildKeyProducerInterceptor;
 import java.util.Arrays;
 import java.util.List;
@@ -8,6 +10,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.TopicBuilder;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -18,6 +21,7 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.util.backoff.FixedBackOff;
 
 @SpringBootApplication
+@Import({Ledger.class, Work.class})
 class KafkaApplication {
 
     /** What the application's own error handler has given up. */

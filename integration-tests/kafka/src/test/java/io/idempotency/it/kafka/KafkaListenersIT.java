@@ -3,6 +3,8 @@ package io.idempotency.it.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import io.idempotency.spring.messaging.PatientErrorHandler;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -63,6 +65,9 @@ class KafkaListenersIT {
     private Ledger ledger;
 
     @Autowired
+    private Work work;
+
+    @Autowired
     private KafkaListenerEndpointRegistry registry;
 
     @Autowired
@@ -105,7 +110,7 @@ class KafkaListenersIT {
         send("inbox", 1, "b", null);
 
         awaitLedger("inbox", "a", "b");
-        assertThat(listeners.inbox.get()).isEqualTo(3);
+        assertThat(work.attempts("inbox")).isEqualTo(3);
     }
 
     // Case 133: the duplicate is acknowledged though the method is not called, and the partition moves on.
@@ -138,7 +143,7 @@ class KafkaListenersIT {
         send("flaky", 0, "a", null);
 
         awaitLedger("flaky", "a");
-        assertThat(listeners.flaky).hasValue(3);
+        assertThat(work.attempts("flaky")).isEqualTo(3);
     }
 
     // Case 131: the redelivery outlives the application's own retries, is never acknowledged, and works when the first
@@ -146,15 +151,15 @@ class KafkaListenersIT {
     @Test
     void aRedeliveryWaitsForTheFirstDeliveryHoweverLong() throws Exception {
         send("gated", 0, "a", null);
-        assertThat(listeners.entered.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(work.gate().awaitReached()).isTrue();
         send("gated", 1, "a", null);
         send("gated", 2, "a", null);
 
         // Far more than five retries of 10 ms.
         await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
         assertThat(KafkaApplication.GIVEN_UP).doesNotContain("gated a");
-        assertThat(listeners.gated).hasValue(1);
-        listeners.leave.countDown();
+        assertThat(work.attempts("gated")).isEqualTo(1);
+        work.gate().open();
 
         awaitLedger("gated", "a");
         assertThat(KafkaApplication.GIVEN_UP).doesNotContain("gated a");
@@ -215,7 +220,8 @@ class KafkaListenersIT {
     @Test
     void whatALaterAttemptSendsAgainIsADuplicate() {
         send("relay", 0, "a", null);
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(listeners.relay).hasValue(2));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(work.attempts("relay")).isEqualTo(2));
         send("relayed", 0, "the end", "end");
 
         awaitLedger("relayed", "a", "the end");

@@ -4,9 +4,10 @@ import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
+import io.idempotency.it.listeners.Ledger;
+import io.idempotency.it.listeners.Work;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -39,21 +40,17 @@ class Listeners {
     };
 
     private final Ledger ledger;
+    private final Work work;
     private final KafkaTemplate<String, String> kafka;
 
-    final AtomicInteger flaky = new AtomicInteger();
-    final AtomicInteger inbox = new AtomicInteger();
-    final AtomicInteger relay = new AtomicInteger();
     final AtomicInteger slow = new AtomicInteger();
     final AtomicInteger retried = new AtomicInteger();
     final List<String> dead = new CopyOnWriteArrayList<>();
-    final CountDownLatch entered = new CountDownLatch(1);
-    final CountDownLatch leave = new CountDownLatch(1);
-    final AtomicInteger gated = new AtomicInteger();
     volatile boolean healthy;
 
-    Listeners(Ledger ledger, KafkaTemplate<String, String> kafka) {
+    Listeners(Ledger ledger, Work work, KafkaTemplate<String, String> kafka) {
         this.ledger = ledger;
+        this.work = work;
         this.kafka = kafka;
     }
 
@@ -61,10 +58,7 @@ class Listeners {
     @KafkaListener(topics = "inbox", groupId = "inbox")
     @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
     public void inbox(String id) {
-        ledger.write("inbox", id);
-        if (inbox.incrementAndGet() == 1) {
-            throw new IllegalStateException("after the effect");
-        }
+        work.failAfterTheEffect("inbox", id);
     }
 
     @KafkaListener(topics = "manual", groupId = "manual", containerFactory = "manualFactory")
@@ -77,21 +71,13 @@ class Listeners {
     @KafkaListener(topics = "flaky", groupId = "flaky")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void flaky(String id) {
-        if (flaky.incrementAndGet() < 3) {
-            throw new IllegalStateException("attempt " + flaky.get());
-        }
-        ledger.write("flaky", id);
+        work.failTwice("flaky", id);
     }
 
     @KafkaListener(topics = "gated", groupId = "gated", concurrency = "2")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void gated(String id) throws InterruptedException {
-        if (gated.incrementAndGet() == 1) {
-            entered.countDown();
-            leave.await(60, TimeUnit.SECONDS);
-            throw new IllegalArgumentException("the first one fails");
-        }
-        ledger.write("gated", id);
+        work.failAtTheGate("gated", id);
     }
 
     @KafkaListener(topics = "headers", groupId = "headers")
@@ -131,10 +117,7 @@ class Listeners {
     @KafkaListener(topics = "relay", groupId = "relay")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
     public void relay(String id) {
-        kafka.send("relayed", 0, null, id).join();
-        if (relay.incrementAndGet() == 1) {
-            throw new IllegalStateException("after it has sent");
-        }
+        work.failAfterSending("relay", () -> kafka.send("relayed", 0, null, id).join());
     }
 
     @KafkaListener(topics = "relayed", groupId = "relayed")
