@@ -39,6 +39,16 @@ abstract class AbstractListener implements Listener {
         return broker + ":" + name.length() + ":" + name;
     }
 
+    /** The argument of this type; null if the method has none. */
+    static <T> @Nullable T argument(@Nullable Object[] arguments, Class<T> type) {
+        for (Object argument : arguments) {
+            if (type.isInstance(argument)) {
+                return type.cast(argument);
+            }
+        }
+        return null;
+    }
+
     /** Scope of a message that shows nothing else. */
     abstract String scopeOf(@Nullable Object[] arguments);
 
@@ -58,7 +68,14 @@ abstract class AbstractListener implements Listener {
 
         @Override
         public @Nullable String key() {
-            return MessageKeys.of(keyHeader, this::header);
+            String key = MessageKeys.of(keyHeader, this::header);
+            return key == null ? MessageKeys.text(messageId()) : key;
+        }
+
+        /** What its sender or the broker has called it; null where that is not an identity. */
+        @Nullable
+        Object messageId() {
+            return null;
         }
 
         @Override

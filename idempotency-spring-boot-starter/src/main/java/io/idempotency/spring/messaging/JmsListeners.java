@@ -84,13 +84,7 @@ public final class JmsListeners implements Listener.Kind {
 
             private JmsDelivery(@Nullable Object[] arguments) {
                 super(arguments);
-                Message found = null;
-                for (Object argument : arguments) {
-                    if (argument instanceof Message each) {
-                        found = each;
-                    }
-                }
-                this.raw = found;
+                this.raw = argument(arguments, Message.class);
             }
 
             @Override
@@ -110,13 +104,10 @@ public final class JmsListeners implements Listener.Kind {
             }
 
             @Override
-            public @Nullable String key() {
-                String key = super.key();
-                if (key != null) {
-                    return key;
-                }
+            @Nullable
+            Object messageId() {
                 try {
-                    return MessageKeys.text(raw == null ? header(JmsHeaders.MESSAGE_ID) : raw.getJMSMessageID());
+                    return raw == null ? header(JmsHeaders.MESSAGE_ID) : raw.getJMSMessageID();
                 } catch (JMSException e) {
                     throw new IllegalStateException("The id of the message cannot be read", e);
                 }

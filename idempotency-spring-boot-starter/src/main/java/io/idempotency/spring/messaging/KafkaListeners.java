@@ -93,13 +93,7 @@ public final class KafkaListeners implements Listener.Kind {
             private KafkaDelivery(@Nullable Object[] arguments) {
                 super(arguments);
                 this.passedOn = arguments.clone();
-                ConsumerRecord<?, ?> found = null;
-                for (Object argument : arguments) {
-                    if (argument instanceof ConsumerRecord<?, ?> each) {
-                        found = each;
-                    }
-                }
-                this.message = found;
+                this.message = argument(arguments, ConsumerRecord.class);
                 this.real = acknowledgment < 0 ? null : (Acknowledgment) arguments[acknowledgment];
                 if (real != null) {
                     passedOn[acknowledgment] = later(real);

@@ -86,10 +86,9 @@ public final class RabbitListeners implements Listener.Kind {
         }
 
         private @Nullable String queueOf(@Nullable Object[] arguments) {
-            for (Object argument : arguments) {
-                if (argument instanceof Message raw) {
-                    return raw.getMessageProperties().getConsumerQueue();
-                }
+            Message raw = argument(arguments, Message.class);
+            if (raw != null) {
+                return raw.getMessageProperties().getConsumerQueue();
             }
             Object queue = parameters.header(arguments, AmqpHeaders.CONSUMER_QUEUE);
             return queue == null ? null : queue.toString();
@@ -115,13 +114,7 @@ public final class RabbitListeners implements Listener.Kind {
 
             private RabbitDelivery(@Nullable Object[] arguments) {
                 super(arguments);
-                Message found = null;
-                for (Object argument : arguments) {
-                    if (argument instanceof Message each) {
-                        found = each;
-                    }
-                }
-                this.raw = found;
+                this.raw = argument(arguments, Message.class);
             }
 
             @Override
@@ -132,15 +125,11 @@ public final class RabbitListeners implements Listener.Kind {
             }
 
             @Override
-            public @Nullable String key() {
-                String key = super.key();
-                if (key != null) {
-                    return key;
-                }
-                return MessageKeys.text(
-                        raw == null
-                                ? header(AmqpHeaders.MESSAGE_ID)
-                                : raw.getMessageProperties().getMessageId());
+            @Nullable
+            Object messageId() {
+                return raw == null
+                        ? header(AmqpHeaders.MESSAGE_ID)
+                        : raw.getMessageProperties().getMessageId();
             }
 
             @Override
