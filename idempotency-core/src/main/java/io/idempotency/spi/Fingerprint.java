@@ -9,7 +9,7 @@ import java.util.HexFormat;
  * Digest of a payload, comparable only with digests of the same scheme.
  *
  * @param scheme id of the way the digest was made: {@code [a-z0-9./-]{1,32}}; empty for {@link #NONE}
- * @param digest hex of the digest, 64 characters at most
+ * @param digest text of the digest, 64 characters of ASCII at most; case matters
  * @since 0.1.0
  */
 public record Fingerprint(String scheme, String digest) {

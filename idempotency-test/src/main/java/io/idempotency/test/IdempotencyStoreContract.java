@@ -241,8 +241,10 @@ public abstract class IdempotencyStoreContract {
 
         @Test
         void fingerprintsOfEveryFormAreReported() {
-            for (Fingerprint fingerprint :
-                    List.of(Fingerprint.NONE, new Fingerprint("a/1.b-c" + "x".repeat(25), "f".repeat(64)))) {
+            for (Fingerprint fingerprint : List.of(
+                    Fingerprint.NONE,
+                    new Fingerprint("a/1.b-c" + "x".repeat(25), "f".repeat(64)),
+                    new Fingerprint("http-json/3", "aA-_".repeat(16)))) {
                 RecordId id = freshId();
                 claim(request(id, Guarantee.AT_LEAST_ONCE, fingerprint, LONG, LONG));
 

@@ -22,16 +22,24 @@ public final class CanonicalJson {
     private static final int SHORT = 64;
 
     private final CharBuffer in;
+    private final Visitor visitor;
+    private final StringBuilder pointer = new StringBuilder();
 
-    private CanonicalJson(CharBuffer in) {
+    private CanonicalJson(CharBuffer in, Visitor visitor) {
         this.in = in;
+        this.visitor = visitor;
     }
 
     /** The canonical form; empty if the bytes are not JSON, name a member twice, or go beyond what can be compared by value. */
     public static Optional<byte[]> of(byte[] json) {
+        return of(json, (pointer, form) -> {});
+    }
+
+    /** The same, with the visitor shown every value of it. Nothing that it was shown counts where the result is empty. */
+    public static Optional<byte[]> of(byte[] json, Visitor visitor) {
         try {
             CanonicalJson reader =
-                    new CanonicalJson(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)));
+                    new CanonicalJson(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)), visitor);
             ByteArrayOutputStream out = new ByteArrayOutputStream(json.length);
             reader.value(out, 0);
             reader.skipWhiteSpace();
@@ -49,18 +57,20 @@ public final class CanonicalJson {
         switch (peek()) {
             case '{' -> object(out, depth);
             case '[' -> array(out, depth);
-            case '"' -> {
-                out.write('s');
-                write(out, string());
-            }
+            case '"' -> scalar(out, 's', string());
             case 't' -> word(out, "true");
             case 'f' -> word(out, "false");
             case 'n' -> word(out, "null");
-            default -> {
-                out.write('d');
-                write(out, number());
-            }
+            default -> scalar(out, 'd', number());
         }
+    }
+
+    private void scalar(ByteArrayOutputStream out, char type, String text) {
+        ByteArrayOutputStream form = new ByteArrayOutputStream();
+        form.write(type);
+        write(form, text);
+        visitor.value(pointer, form.toByteArray());
+        out.writeBytes(form.toByteArray());
     }
 
     private void object(ByteArrayOutputStream out, int depth) throws NotComparable {
@@ -74,7 +84,7 @@ public final class CanonicalJson {
                 skipWhiteSpace();
                 expect(':');
                 ByteArrayOutputStream member = new ByteArrayOutputStream();
-                value(member, depth + 1);
+                valueAt(name, member, depth + 1);
                 if (members.put(name, shortened(member.toByteArray())) != null) {
                     throw new NotComparable();
                 }
@@ -84,10 +94,21 @@ public final class CanonicalJson {
         expect('}');
         out.write('o');
         writeLength(out, members.size());
+        ByteArrayOutputStream names = new ByteArrayOutputStream();
+        names.write('o');
         members.forEach((name, member) -> {
+            write(names, name);
             write(out, name);
             out.writeBytes(member);
         });
+        visitor.value(pointer, names.toByteArray());
+    }
+
+    private void valueAt(String step, ByteArrayOutputStream out, int depth) throws NotComparable {
+        int length = pointer.length();
+        pointer.append('/').append(step.replace("~", "~0").replace("/", "~1"));
+        value(out, depth);
+        pointer.setLength(length);
     }
 
     // A member is copied into its object, so a long one is represented by its digest: nesting would copy it again and
@@ -111,14 +132,18 @@ public final class CanonicalJson {
         out.write('a');
         expect('[');
         skipWhiteSpace();
+        int length = 0;
         if (peek() != ']') {
             do {
-                value(out, depth + 1);
+                valueAt(Integer.toString(length), out, depth + 1);
+                length++;
                 skipWhiteSpace();
             } while (accept(','));
         }
         expect(']');
         out.write('e');
+        visitor.value(
+                pointer, ByteBuffer.allocate(5).put((byte) 'a').putInt(length).array());
     }
 
     private void word(ByteArrayOutputStream out, String word) throws NotComparable {
@@ -126,6 +151,7 @@ public final class CanonicalJson {
             expect(word.charAt(i));
         }
         out.write(word.charAt(0));
+        visitor.value(pointer, new byte[] {(byte) word.charAt(0)});
     }
 
     private String string() throws NotComparable {
@@ -280,6 +306,19 @@ public final class CanonicalJson {
 
     private static void writeLength(ByteArrayOutputStream out, int length) {
         out.writeBytes(ByteBuffer.allocate(4).putInt(length).array());
+    }
+
+    /** Is shown the values of a document. */
+    @FunctionalInterface
+    public interface Visitor {
+
+        /**
+         * Called once for each value; for an object or an array after what is in it.
+         *
+         * @param pointer to the value (RFC 6901); to be read at once
+         * @param form equal for equal values; of an object the names of its members alone, of an array its length
+         */
+        void value(CharSequence pointer, byte[] form);
     }
 
     /** The input is not JSON, or two equal values of it might look different. */

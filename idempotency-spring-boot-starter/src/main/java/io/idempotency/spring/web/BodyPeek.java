@@ -86,7 +86,11 @@ record BodyPeek(
 
     /** @throws RequestTooLargeException if it would be refused */
     Fingerprint fingerprint(
-            HttpOperation operation, @Nullable FingerprintStrategy strategy, String path, PathContainer parsedPath) {
+            String key,
+            HttpOperation operation,
+            @Nullable FingerprintStrategy strategy,
+            String path,
+            PathContainer parsedPath) {
         if (tooLarge != null) {
             throw tooLarge;
         }
@@ -94,7 +98,7 @@ record BodyPeek(
             return Fingerprint.NONE;
         }
         try {
-            return RequestFingerprint.of(cached, operation, strategy, path, parsedPath);
+            return RequestFingerprint.of(cached, key, operation, strategy, path, parsedPath);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -151,7 +151,7 @@ public final class IdempotencyFilter implements Filter {
             if (key == null) {
                 requireNoKey(handler);
             }
-            incoming = key == null ? null : read(request, handler);
+            incoming = key == null ? null : read(request, key, handler);
         } catch (IdempotencyException refusal) {
             answers.refuse(request, response, refusal);
             return;
@@ -188,7 +188,7 @@ public final class IdempotencyFilter implements Filter {
         }
         String path = HttpScope.canonicalPath(handler.path());
         String scope = expression == null ? scope(request, handler, path) : tenant(handler);
-        Fingerprint fingerprint = body.fingerprint(operation, fingerprintStrategy, path, handler.path());
+        Fingerprint fingerprint = body.fingerprint(key, operation, fingerprintStrategy, path, handler.path());
         if (expression == null) {
             return new Call(operation.settings(), scope, key, fingerprint);
         }
@@ -254,7 +254,8 @@ public final class IdempotencyFilter implements Filter {
         return run;
     }
 
-    private @Nullable Incoming read(HttpServletRequest request, IdempotentHandler handler) throws IOException {
+    private @Nullable Incoming read(HttpServletRequest request, String key, IdempotentHandler handler)
+            throws IOException {
         String path = HttpScope.canonicalPath(handler.path());
         String scope = handler.operation().key() == null ? scope(request, handler, path) : tenant(handler);
         CachedRequest cached =
@@ -264,7 +265,8 @@ public final class IdempotencyFilter implements Filter {
                 : new Incoming(
                         cached,
                         scope,
-                        RequestFingerprint.of(cached, handler.operation(), fingerprintStrategy, path, handler.path()));
+                        RequestFingerprint.of(
+                                cached, key, handler.operation(), fingerprintStrategy, path, handler.path()));
     }
 
     private static void requireNoKey(IdempotentHandler handler) {

@@ -36,8 +36,7 @@ final class ProblemTexts {
         return messages;
     }
 
-    Text of(ProblemCode code, HttpServletRequest request, String header, long maxRequestSize) {
-        Object[] arguments = {header, Long.toString(maxRequestSize)};
+    Text of(ProblemCode code, HttpServletRequest request, Object... arguments) {
         for (Locale locale : acceptedBy(request)) {
             Text text = find(code, arguments, locale);
             if (text != null) {

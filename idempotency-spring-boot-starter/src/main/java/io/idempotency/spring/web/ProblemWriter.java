@@ -14,18 +14,20 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.MessageSource;
 
 /**
  * Answers a request with a problem (RFC 9457): the one place where a refusal becomes a status, headers and a body. Nothing of the
- * request, of the record or of the exception's message is part of it.
+ * record or of the exception's message is part of it, and of the request at most the names of members of its JSON body.
  *
  * @since 0.1.0
  */
 public final class ProblemWriter {
 
     private final WebSettings settings;
+    private final HeaderKey headerKey;
     private final ProblemTexts texts;
 
     /**
@@ -34,6 +36,7 @@ public final class ProblemWriter {
      */
     public ProblemWriter(WebSettings settings, @Nullable MessageSource applicationMessages) {
         this.settings = settings;
+        this.headerKey = new HeaderKey(settings.header());
         this.texts = new ProblemTexts(applicationMessages);
     }
 
@@ -58,17 +61,41 @@ public final class ProblemWriter {
     public void write(HttpServletRequest request, HttpServletResponse response, IdempotencyException refusal)
             throws IOException {
         setRetryAfter(response, refusal);
-        write(request, response, refusal.code(), extensionsOf(refusal));
+        if (refusal instanceof KeyReusedException reused) {
+            writeReused(request, response, reused);
+        } else {
+            write(request, response, refusal.code(), Map.of());
+        }
     }
 
-    private static Map<String, Object> extensionsOf(IdempotencyException refusal) {
-        List<String> differences = refusal instanceof KeyReusedException reused ? differences(reused) : List.of();
-        return differences.isEmpty() ? Map.of() : Map.of("differences", differences);
+    private void writeReused(HttpServletRequest request, HttpServletResponse response, KeyReusedException reused)
+            throws IOException {
+        Fingerprint stored = Fingerprint.parse(reused.storedFingerprint());
+        Fingerprint given = Fingerprint.parse(reused.givenFingerprint());
+        List<String> differences = RequestFingerprint.differences(given, stored);
+        List<String> pointers = pointers(request, given, stored);
+        Map<String, Object> extensions = new LinkedHashMap<>();
+        if (!differences.isEmpty()) {
+            extensions.put("differences", differences);
+        }
+        if (!pointers.isEmpty()) {
+            extensions.put("pointers", pointers);
+        }
+        write(request, response, reused.code(), extensions, summary(differences, pointers));
     }
 
-    private static List<String> differences(KeyReusedException reused) {
-        return RequestFingerprint.differences(
-                Fingerprint.parse(reused.storedFingerprint()), Fingerprint.parse(reused.givenFingerprint()));
+    private List<String> pointers(HttpServletRequest request, Fingerprint given, Fingerprint stored) {
+        String key = request instanceof CachedRequest ? headerKey.read(request) : null;
+        return key != null && request instanceof CachedRequest cached
+                ? RequestFingerprint.pointers(given, stored, key, cached.body())
+                : List.of();
+    }
+
+    private static String summary(List<String> differences, List<String> pointers) {
+        // The pointer to the whole body is an empty text.
+        String members = pointers.stream().filter(each -> !each.isEmpty()).collect(Collectors.joining(", "));
+        String parts = String.join(", ", differences);
+        return members.isEmpty() ? parts : parts + " (" + members + ")";
     }
 
     void writeNotReplayable(HttpServletRequest request, HttpServletResponse response, @Nullable StoredResponse known)
@@ -97,8 +124,23 @@ public final class ProblemWriter {
     private void write(
             HttpServletRequest request, HttpServletResponse response, ProblemCode code, Map<String, Object> extensions)
             throws IOException {
+        write(request, response, code, extensions, "");
+    }
+
+    private void write(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            ProblemCode code,
+            Map<String, Object> extensions,
+            String differences)
+            throws IOException {
         ProblemTexts.Text text = texts.of(
-                code, request, settings.header(), settings.maxRequestSize().toBytes());
+                code,
+                request,
+                settings.header(),
+                Long.toString(settings.maxRequestSize().toBytes()),
+                differences,
+                differences.isEmpty() ? 0 : 1);
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("type", settings.problemTypeBase() + code.code());
         members.put("title", text.title());

@@ -16,6 +16,8 @@ import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -30,17 +32,16 @@ import org.springframework.http.server.PathContainer;
 final class RequestFingerprint {
 
     private static final String RAW = "http-raw/2";
-    private static final String JSON = "http-json/2";
+    private static final String JSON = "http-json/3";
 
-    // 128 bits of the whole, then 24 of each part: enough to tell which one differs, and nothing of what it is.
-    private static final int WHOLE = 32;
-    private static final int PART = 6;
     private static final List<String> PARTS = List.of("method", "path", "query", "media-type", "body");
 
     private RequestFingerprint() {}
 
+    /** @param key that the client sent; empty where it is made of the arguments, so that others may know it */
     static Fingerprint of(
             CachedRequest request,
+            String key,
             HttpOperation operation,
             @Nullable FingerprintStrategy strategy,
             String path,
@@ -54,11 +55,12 @@ final class RequestFingerprint {
         byte[] own = strategy == null || request.isMultipart()
                 ? null
                 : strategy.compared(operation.name(), mediaType, request.body());
-        Body body = own == null ? bodyOf(request, scheme, mediaType) : new Body("own", own);
+        Body body = own == null ? bodyOf(request, key, scheme, mediaType) : new Body("own", own, "");
         String name =
                 own != null && strategy != null ? strategy.scheme() : scheme == FingerprintScheme.JSON ? JSON : RAW;
         return composed(
                 name,
+                body.members(),
                 bytes(request.getMethod()),
                 joined(bytes(path), matrixParameters(parsedPath)),
                 FormPairs.parse(request.getQueryString()).canonical(),
@@ -76,44 +78,65 @@ final class RequestFingerprint {
                 .array();
     }
 
-    private static Fingerprint composed(String scheme, byte[]... parts) {
-        StringBuilder digest = new StringBuilder(WHOLE + PART * parts.length);
-        digest.append(Fingerprint.sha256(scheme, parts).digest(), 0, WHOLE);
+    private static Fingerprint composed(String scheme, String members, byte[]... parts) {
+        Layout layout = Layout.of(scheme);
+        StringBuilder digest = new StringBuilder();
+        digest.append(layout.textOf(Fingerprint.sha256(scheme, parts)), 0, layout.whole);
         for (byte[] part : parts) {
-            digest.append(Fingerprint.sha256(scheme, part).digest(), 0, PART);
+            digest.append(layout.textOf(Fingerprint.sha256(scheme, part)), 0, layout.part);
         }
-        return new Fingerprint(scheme, digest.toString());
+        return new Fingerprint(scheme, digest.append(members).toString());
     }
 
     /** The parts in which two requests differ; empty if that is not known. */
     static List<String> differences(Fingerprint one, Fingerprint other) {
-        int length = WHOLE + PART * PARTS.size();
-        if (!one.contradicts(other)
-                || one.digest().length() != length
-                || other.digest().length() != length) {
+        Layout layout = Layout.of(one.scheme());
+        if (!one.contradicts(other) || !layout.fits(one) || !layout.fits(other)) {
             return List.of();
         }
         List<String> different = new ArrayList<>();
         for (int i = 0; i < PARTS.size(); i++) {
-            int from = WHOLE + PART * i;
-            if (!one.digest().regionMatches(from, other.digest(), from, PART)) {
+            int from = layout.whole + layout.part * i;
+            if (!one.digest().regionMatches(from, other.digest(), from, layout.part)) {
                 different.add(PARTS.get(i));
             }
         }
         return List.copyOf(different);
     }
 
-    private static Body bodyOf(CachedRequest request, FingerprintScheme scheme, String mediaType) throws IOException {
+    /**
+     * The pointers of what the JSON body of a request has and that of another one did not have; empty if that is not known.
+     *
+     * @param key that both were sent with
+     * @param body of the request
+     */
+    static List<String> pointers(Fingerprint of, Fingerprint other, String key, byte[] body) {
+        return of.contradicts(other) && hasMembers(of) && hasMembers(other)
+                ? JsonMembers.notIn(other.digest().substring(Layout.DENSE.length()), key, body)
+                : List.of();
+    }
+
+    private static boolean hasMembers(Fingerprint fingerprint) {
+        return fingerprint.scheme().equals(JSON)
+                && fingerprint.digest().length() == Layout.DENSE.length() + PowerSums.LENGTH;
+    }
+
+    private static Body bodyOf(CachedRequest request, String key, FingerprintScheme scheme, String mediaType)
+            throws IOException {
         if (request.isMultipart()) {
-            return new Body("parts", parts(request));
+            return new Body("parts", parts(request), "");
         }
         if (request.isForm()) {
-            return new Body("form", FormPairs.parse(request.body()).canonical());
+            return new Body("form", FormPairs.parse(request.body()).canonical(), "");
         }
-        Optional<byte[]> json = scheme == FingerprintScheme.JSON && isJson(mediaType)
-                ? CanonicalJson.of(request.body())
-                : Optional.empty();
-        return json.isPresent() ? new Body("json", json.get()) : new Body("raw", request.body());
+        if (scheme == FingerprintScheme.JSON && isJson(mediaType)) {
+            JsonMembers members = new JsonMembers(key);
+            Optional<byte[]> json = CanonicalJson.of(request.body(), members);
+            if (json.isPresent()) {
+                return new Body("json", json.get(), members.asText());
+            }
+        }
+        return new Body("raw", request.body(), "");
     }
 
     private static boolean isJson(String mediaType) {
@@ -172,6 +195,45 @@ final class RequestFingerprint {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** What is compared of a body, and what that is. */
-    private record Body(String form, byte[] content) {}
+    /** What is compared of a body, what that is, and what is kept of its members. */
+    private record Body(String form, byte[] content, String members) {}
+
+    /**
+     * What stands in a digest: 128 bits of the whole, then a few of each part. They tell which one differs, and nothing of what it is.
+     */
+    private enum Layout {
+        /** In hexadecimal. */
+        PLAIN(32, 6),
+        /** In Base64, which leaves room for the members of a JSON body. */
+        DENSE(22, 2);
+
+        final int whole;
+        final int part;
+
+        Layout(int whole, int part) {
+            this.whole = whole;
+            this.part = part;
+        }
+
+        static Layout of(String scheme) {
+            return scheme.equals(JSON) ? DENSE : PLAIN;
+        }
+
+        int length() {
+            return whole + part * PARTS.size();
+        }
+
+        boolean fits(Fingerprint fingerprint) {
+            int length = fingerprint.digest().length();
+            return length == length() || hasMembers(fingerprint);
+        }
+
+        String textOf(Fingerprint fingerprint) {
+            return this == PLAIN
+                    ? fingerprint.digest()
+                    : Base64.getUrlEncoder()
+                            .withoutPadding()
+                            .encodeToString(HexFormat.of().parseHex(fingerprint.digest()));
+        }
+    }
 }

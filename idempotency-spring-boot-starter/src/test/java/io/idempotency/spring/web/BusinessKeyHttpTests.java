@@ -2,6 +2,7 @@ package io.idempotency.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
@@ -86,6 +87,9 @@ class BusinessKeyHttpTests {
 
         assertThat(other.status()).isEqualTo(422);
         assertThat(other.problem()).isEqualTo("key-reused");
+        // Others know the number: they could try the members of the first order one by one.
+        assertThat(other.json().get("differences")).hasToString("[\"body\"]");
+        assertThat(other.json().has("pointers")).isFalse();
         assertThat(rows()).isEqualTo(1);
     }
 
@@ -277,7 +281,10 @@ class BusinessKeyHttpTests {
 
         @PostMapping("/orders/leased")
         @ResponseStatus(HttpStatus.CREATED)
-        @Idempotent(key = "#order.orderNo", guarantee = Guarantee.AT_LEAST_ONCE)
+        @Idempotent(
+                key = "#order.orderNo",
+                guarantee = Guarantee.AT_LEAST_ONCE,
+                fingerprintScheme = FingerprintScheme.JSON)
         String leased(@RequestBody Order order) {
             return place(order.orderNo());
         }

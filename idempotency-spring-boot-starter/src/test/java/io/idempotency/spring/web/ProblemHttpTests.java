@@ -3,6 +3,7 @@ package io.idempotency.spring.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.engine.IdempotencyEngine;
+import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.RecordId;
 import io.idempotency.spi.StoredResult;
@@ -12,6 +13,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,6 +74,69 @@ class ProblemHttpTests {
         assertThat(answer.json().get("differences")).hasToString("[\"" + part + "\"]");
     }
 
+    private static final String ORDER =
+            "{\"amount\":4711,\"items\":[{\"sku\":\"a\"},{\"sku\":\"s3cr3t\"}],\"note\":\"gift\"}";
+
+    private static final String OTHER_ORDER =
+            "{\"note\":\"gift\",\"items\":[{\"sku\":\"a\"},{\"sku\":\"c\"}],\"amount\":4712}";
+
+    /** Case 94: of JSON the members too, also while the first call runs. */
+    @Test
+    void tellsWhichMembersOfJsonDiffer() {
+        CompletableFuture<Answer> first;
+        Answer whileRunning;
+        try (Effects.Stop stop = server.effects().stop(key)) {
+            first = server.postLater("/cases/json", key, ORDER);
+            stop.awaitArrival();
+            whileRunning = server.post("/cases/json", key, OTHER_ORDER);
+        }
+        assertThat(first.join().status()).isEqualTo(201);
+        Answer chinese = server.post("/cases/json", key, OTHER_ORDER, "Accept-Language", "zh");
+        Answer otherQuery = server.post("/cases/json?dry=true", key, ORDER);
+
+        for (Answer answer : List.of(whileRunning, chinese)) {
+            assertIsProblem(answer, "key-reused");
+            assertThat(answer.json().get("differences")).hasToString("[\"body\"]");
+            assertThat(answer.json().get("pointers")).hasToString("[\"/items/1/sku\",\"/amount\"]");
+            assertThat(answer.json().get("detail").asText()).contains("body (/items/1/sku, /amount)");
+            assertThat(answer.text()).doesNotContain("4711", "4712", "s3cr3t", "gift", key);
+        }
+        assertThat(whileRunning.json().get("detail").asText()).contains("What differs: ");
+        assertThat(chinese.json().get("detail").asText()).contains("\u4e0d\u540c\u4e4b\u5904");
+        assertThat(otherQuery.json().get("differences")).hasToString("[\"query\"]");
+        assertThat(otherQuery.json().has("pointers")).isFalse();
+    }
+
+    /** What cannot be compared by value, or has more members than can be told apart, differs as a whole. */
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"amount\":1,\"amount\":2}", "[1,2", "many"})
+    void tellsOfOtherBodiesThatTheyDiffer(String body) {
+        String many = IntStream.range(0, 300).mapToObj(Integer::toString).collect(Collectors.joining(",", "[", "]"));
+        server.post("/cases/json", key, ORDER);
+        Answer answer = server.post("/cases/json", key, body.equals("many") ? many : body);
+
+        assertIsProblem(answer, "key-reused");
+        assertThat(answer.json().get("differences")).hasToString("[\"body\"]");
+        assertThat(answer.json().has("pointers")).isFalse();
+        assertThat(answer.json().get("detail").asText()).contains("What differs: body. ");
+    }
+
+    /**
+     * While a deployment rolls: the version before made other fingerprints. They never contradict ours, and its nodes can read ours, whose
+     * text is no longer.
+     */
+    @Test
+    void neverRefusesByAFingerprintOfTheVersionBefore() {
+        server.post("/cases/json", key, ORDER);
+        Fingerprint ours = replaceRecord("json", new Fingerprint("http-json/2", "0".repeat(62)), null);
+
+        Answer answer = server.post("/cases/json", key, OTHER_ORDER);
+
+        assertThat(answer.replayed()).isTrue();
+        assertThat(ours.scheme()).isEqualTo("http-json/3");
+        assertThat(ours.digest()).hasSize(64).matches("[A-Za-z0-9_-]+");
+    }
+
     /** The client can read how long a retry gets this answer: on what is stored, and on a replay. */
     @Test
     void tellsWhenARecordExpires() {
@@ -118,20 +185,26 @@ class ProblemHttpTests {
     }
 
     private void replaceResult(StoredResult result) {
+        replaceRecord("required", null, result);
+    }
+
+    /** @return the fingerprint that it had */
+    private Fingerprint replaceRecord(String operation, Fingerprint fingerprint, StoredResult result) {
         IdempotencyStore store = server.bean(IdempotencyEngine.class).store();
-        RecordId id = RecordId.of("required", HttpScope.of(null, "", "POST", "/cases/required"), key);
+        RecordId id = RecordId.of(operation, HttpScope.of(null, "", "POST", "/cases/" + operation), key);
         var record = store.find(id).orElseThrow();
         assertThat(store.forget(id)).isTrue();
         store.recordDone(
                 new io.idempotency.spi.ClaimRequest(
                         id,
-                        "required",
+                        operation,
                         record.guarantee(),
                         record.owner(),
-                        record.fingerprint(),
+                        fingerprint == null ? record.fingerprint() : fingerprint,
                         Duration.ofSeconds(30),
                         Duration.ofHours(1),
                         null),
-                result);
+                result == null ? record.result() : result);
+        return record.fingerprint();
     }
 }
