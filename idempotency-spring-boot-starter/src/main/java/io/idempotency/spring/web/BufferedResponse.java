@@ -4,19 +4,10 @@ import io.idempotency.spring.web.StoredResponse.Form;
 import io.idempotency.spring.web.StoredResponse.Header;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.ServletResponse;
-import jakarta.servlet.WriteListener;
-import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * handler it behaves like the real one: after a flush, an error, a redirect or the end of the body it counts as committed, so that
  * later changes are without effect.
  */
-final class BufferedResponse extends HttpServletResponseWrapper implements AutoCloseable {
+final class BufferedResponse extends CommitAwareResponse implements AutoCloseable {
 
     private static final Pattern CHARSET =
             Pattern.compile(";\\s*charset\\s*=\\s*(\"[^\"]*\"|[^;]*)", Pattern.CASE_INSENSITIVE);
@@ -40,30 +31,26 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             Set.of("Content-Encoding", "Content-Language", "Content-Range", "Content-Disposition");
 
     private final HttpServletResponse real;
-    private final String replayedHeader;
     private final EarlierHeaders earlier;
-    private final BodyBuffer body;
-    private @Nullable HttpServletResponse shield;
-    private @Nullable BufferStream stream;
-    private @Nullable EncodingWriter encoder;
+    private final HeldBody body;
+    private @Nullable HttpServletResponse disguised;
+    private @Nullable ServletOutputStream stream;
     private @Nullable PrintWriter writer;
-    private @Nullable Passage passage;
-    private boolean passing;
-    private boolean silenced;
-    private boolean committed;
-    private boolean suspended;
+    private @Nullable String encoding;
     private Form form = Form.PLAIN;
     private int status;
     private @Nullable String text;
     private @Nullable String language;
 
     BufferedResponse(HttpServletResponse response, WebSettings settings) {
-        super(response);
+        super(response, settings.replayedHeader());
         real = response;
-        replayedHeader = settings.replayedHeader();
         earlier = new EarlierHeaders(response);
-        body = new BodyBuffer(
-                settings.maxResponseSize().toBytes(), settings.maxSpillSize().toBytes());
+        body = new HeldBody(
+                response,
+                new BodyBuffer(
+                        settings.maxResponseSize().toBytes(),
+                        settings.maxSpillSize().toBytes()));
     }
 
     /** The response that goes to the client. Only for the filter. */
@@ -79,21 +66,10 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         if (wrapped != real) {
             return wrapped;
         }
-        if (shield == null) {
-            shield = (HttpServletResponse) Proxy.newProxyInstance(
-                    HttpServletResponse.class.getClassLoader(),
-                    new Class<?>[] {HttpServletResponse.class},
-                    (proxy, method, arguments) -> invokeReal(method, arguments));
+        if (disguised == null) {
+            disguised = Disguise.of(real);
         }
-        return shield;
-    }
-
-    private @Nullable Object invokeReal(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
-        try {
-            return method.invoke(real, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getTargetException();
-        }
+        return disguised;
     }
 
     // What the handler does
@@ -104,7 +80,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             throw new IllegalStateException("getWriter() has already been called for this response");
         }
         if (stream == null) {
-            stream = new BufferStream();
+            stream = body.newStream();
         }
         return stream;
     }
@@ -115,10 +91,11 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             throw new IllegalStateException("getOutputStream() has already been called for this response");
         }
         if (writer == null) {
-            String encoding = getCharacterEncoding();
-            encoder = new EncodingWriter(encoding);
-            // As a container does it: the encoding is settled by now and becomes part of the content type.
-            super.setCharacterEncoding(encoding);
+            String settled = getCharacterEncoding();
+            Writer encoder = body.newWriter(settled);
+            // As a container does it: from now on the encoding is part of the content type.
+            super.setCharacterEncoding(settled);
+            encoding = settled;
             writer = new PrintWriter(encoder);
         }
         return writer;
@@ -141,12 +118,12 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         if (isCommitted()) {
             return;
         }
-        if (writer == null || encoder == null) {
+        if (encoding == null) {
             super.setContentType(type);
             return;
         }
         super.setContentType(withoutCharset(type));
-        super.setCharacterEncoding(encoder.encoding);
+        super.setCharacterEncoding(encoding);
     }
 
     private static @Nullable String withoutCharset(@Nullable String type) {
@@ -162,92 +139,13 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     }
 
     @Override
-    public void setStatus(int newStatus) {
-        if (!isCommitted()) {
-            super.setStatus(newStatus);
-        }
-    }
-
-    @Override
     public int getStatus() {
         return form == Form.PLAIN ? super.getStatus() : status;
     }
 
     @Override
-    public void setHeader(String name, @Nullable String value) {
-        if (name.equalsIgnoreCase("Content-Type")) {
-            setContentType(value);
-        } else if (mayChange(name)) {
-            super.setHeader(name, value);
-        }
-    }
-
-    @Override
-    public void addHeader(String name, @Nullable String value) {
-        if (name.equalsIgnoreCase("Content-Type")) {
-            setContentType(value);
-        } else if (mayChange(name)) {
-            super.addHeader(name, value);
-        }
-    }
-
-    @Override
-    public void setIntHeader(String name, int value) {
-        if (mayChange(name)) {
-            super.setIntHeader(name, value);
-        }
-    }
-
-    @Override
-    public void addIntHeader(String name, int value) {
-        if (mayChange(name)) {
-            super.addIntHeader(name, value);
-        }
-    }
-
-    @Override
-    public void setDateHeader(String name, long date) {
-        if (mayChange(name)) {
-            super.setDateHeader(name, date);
-        }
-    }
-
-    @Override
-    public void addDateHeader(String name, long date) {
-        if (mayChange(name)) {
-            super.addDateHeader(name, date);
-        }
-    }
-
-    // A handler cannot make its first answer look like a replay.
-    private boolean mayChange(String name) {
-        return !isCommitted() && !replayedHeader.equalsIgnoreCase(name);
-    }
-
-    @Override
-    public void addCookie(Cookie cookie) {
-        if (!isCommitted()) {
-            super.addCookie(cookie);
-        }
-    }
-
-    @Override
-    public void setContentLength(int length) {
-        if (!isCommitted()) {
-            super.setContentLength(length);
-        }
-    }
-
-    @Override
-    public void setContentLengthLong(long length) {
-        if (!isCommitted()) {
-            super.setContentLengthLong(length);
-        }
-    }
-
-    @Override
     public void setBufferSize(int size) {
-        if (isCommitted() || body.size() > 0) {
+        if (isCommitted() || !body.isEmpty()) {
             throw new IllegalStateException("The buffer cannot be changed after something was written");
         }
         super.setBufferSize(size);
@@ -255,57 +153,33 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     @Override
     public boolean isCommitted() {
-        return committed || super.isCommitted();
+        return body.isCommitted() || super.isCommitted();
     }
 
     @Override
     public void flushBuffer() throws IOException {
-        drain();
-        flushBody();
-    }
-
-    private void flushBody() throws IOException {
-        if (!suspended && passage != null && passage.isStream()) {
-            pass(passage);
-        }
-        committed = true;
-        if (passing) {
-            real.flushBuffer();
-        }
-    }
-
-    private void pass(Passage through) throws IOException {
-        if (passing) {
-            return;
-        }
-        through.open();
-        passing = true;
-        committed = true;
-        body.writeTo(real.getOutputStream());
-        body.reset();
+        body.flush();
     }
 
     @Override
     public void resetBuffer() {
         requireUncommitted("resetBuffer");
-        clearBody();
+        body.clear();
     }
 
     @Override
     public void reset() {
         requireUncommitted("reset");
         super.reset();
-        clearBody();
-        stream = null;
-        writer = null;
-        encoder = null;
+        body.clear();
+        forgetStreams();
         language = null;
     }
 
     @Override
     public void sendError(int errorStatus, @Nullable String message) {
         requireUncommitted("sendError");
-        clearBody();
+        body.clear();
         end(Form.ERROR, errorStatus, message);
     }
 
@@ -317,7 +191,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
     @Override
     public void sendRedirect(String location) {
         requireUncommitted("sendRedirect");
-        clearBody();
+        body.clear();
         end(Form.REDIRECT, SC_FOUND, location);
     }
 
@@ -342,11 +216,11 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         }
         requireUncommitted("sendRedirect");
         if (clearBuffer) {
-            clearBody();
+            body.clear();
         }
         super.setStatus(redirectStatus);
         super.setHeader("Location", location);
-        endBody();
+        body.end();
     }
 
     private void requireUncommitted(String method) {
@@ -359,44 +233,19 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
         form = how;
         status = finalStatus;
         text = message;
-        endBody();
-    }
-
-    private void endBody() {
-        drain();
-        committed = true;
-        suspended = true;
-    }
-
-    private void clearBody() {
-        try {
-            body.reset();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        if (encoder != null) {
-            encoder.restart();
-        }
-    }
-
-    private void drain() {
-        if (encoder != null) {
-            encoder.drain();
-        }
+        body.end();
     }
 
     // What the filter does
 
     /** From now on the body may pass. */
     void passBy(Passage through) {
-        passage = through;
+        body.passBy(through);
     }
 
     /** From now on whatever is written is refused. */
     void silence() {
-        silenced = true;
-        committed = true;
-        suspended = true;
+        body.silence();
     }
 
     /** Whether something was written that could not be held back. */
@@ -406,13 +255,13 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Whether the body is here and fits into a record, and nothing went to the client past this wrapper. */
     boolean isWhole() {
-        drain();
-        return body.isSmall() && !body.isIncomplete() && !passing && !real.isCommitted();
+        body.drain();
+        return body.isWhole() && !real.isCommitted();
     }
 
     /** The response as it is stored. */
     StoredResponse capture(ReplayableHeaders replayable, boolean withBody) {
-        drain();
+        body.drain();
         List<Header> headers = new ArrayList<>();
         for (String name : replayable.names()) {
             getHeaders(name).forEach(value -> headers.add(new Header(name, value)));
@@ -432,8 +281,8 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Sends what was held back. */
     void send() throws IOException {
-        drain();
-        if (passing || real.isCommitted()) {
+        body.drain();
+        if (body.isPassing() || real.isCommitted()) {
             return;
         }
         if (form == Form.ERROR) {
@@ -444,18 +293,16 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             }
         } else if (form == Form.REDIRECT) {
             real.sendRedirect(text);
-        } else if (body.size() > 0) {
+        } else if (!body.isEmpty()) {
             body.writeTo(real.getOutputStream());
         }
     }
 
     /** Forgets the body and how the response was to end; headers stay. */
     void discardBody() {
-        clearBody();
+        body.restart();
         form = Form.PLAIN;
         text = null;
-        committed = false;
-        suspended = false;
     }
 
     /** Forgets everything that describes a body; other headers of whoever was asked before the handler stay. */
@@ -470,7 +317,7 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
 
     /** Makes the response what it was before the handler. */
     void discard() {
-        if (passing) {
+        if (body.isPassing()) {
             return;
         }
         discardBody();
@@ -478,136 +325,18 @@ final class BufferedResponse extends HttpServletResponseWrapper implements AutoC
             real.reset();
             earlier.restore(real);
         }
+        forgetStreams();
+    }
+
+    private void forgetStreams() {
         stream = null;
         writer = null;
-        encoder = null;
+        encoding = null;
+        body.forgetWriter();
     }
 
     @Override
     public void close() throws IOException {
         body.close();
-    }
-
-    private final class BufferStream extends ServletOutputStream {
-
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        // A buffer is always ready, so that once is enough.
-        @Override
-        public void setWriteListener(WriteListener listener) {
-            if (passage == null) {
-                throw new IllegalStateException("This response is not asynchronous");
-            }
-            try {
-                listener.onWritePossible();
-            } catch (IOException e) {
-                listener.onError(e);
-            }
-        }
-
-        @Override
-        public void write(int each) throws IOException {
-            write(new byte[] {(byte) each}, 0, 1);
-        }
-
-        @Override
-        public void write(byte[] bytes, int offset, int length) throws IOException {
-            if (silenced) {
-                throw new IOException("The client has got another answer");
-            }
-            if (suspended) {
-                return;
-            }
-            if (passage != null && !passing && (body.wouldOverflow(length) || passage.isStream())) {
-                pass(passage);
-            }
-            if (passing) {
-                real.getOutputStream().write(bytes, offset, length);
-            } else {
-                body.write(bytes, offset, length);
-            }
-        }
-
-        @Override
-        public void flush() throws IOException {
-            flushBody();
-        }
-
-        @Override
-        public void close() {
-            endBody();
-        }
-    }
-
-    /** Below the print writer: encodes, and starts anew after a reset, so that a byte order mark is not lost. */
-    private final class EncodingWriter extends Writer {
-
-        private final String encoding;
-        private OutputStreamWriter out;
-
-        EncodingWriter(String encoding) throws IOException {
-            this.encoding = encoding;
-            this.out = new OutputStreamWriter(new Encoded(), encoding);
-        }
-
-        @Override
-        public void write(char[] chars, int offset, int length) throws IOException {
-            if (!suspended) {
-                out.write(chars, offset, length);
-            }
-        }
-
-        @Override
-        public void write(String chars, int offset, int length) throws IOException {
-            if (!suspended) {
-                out.write(chars, offset, length);
-            }
-        }
-
-        void drain() {
-            try {
-                out.flush();
-            } catch (IOException e) {
-                // The body has noted that it is incomplete, or has passed.
-            }
-        }
-
-        void restart() {
-            try {
-                out = new OutputStreamWriter(new Encoded(), encoding);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-
-        @Override
-        public void flush() throws IOException {
-            drain();
-            flushBody();
-        }
-
-        @Override
-        public void close() {
-            endBody();
-        }
-
-        /** What is encoded, without the flushes of the encoder. */
-        private final class Encoded extends OutputStream {
-
-            private final BufferStream bytes = new BufferStream();
-
-            @Override
-            public void write(int each) throws IOException {
-                bytes.write(each);
-            }
-
-            @Override
-            public void write(byte[] encoded, int offset, int length) throws IOException {
-                bytes.write(encoded, offset, length);
-            }
-        }
     }
 }
