@@ -34,7 +34,7 @@ import org.springframework.web.servlet.ModelAndView;
  * <p>A run goes through the chain once, with the engine around it; what is to be sent is decided after the engine has recorded it. A
  * replay goes through the chain as well, so that everything that may refuse the caller is asked again, up to the gate.
  */
-final class Exchange {
+final class Exchange implements Mark {
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 

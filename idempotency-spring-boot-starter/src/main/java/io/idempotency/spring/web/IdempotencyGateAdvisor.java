@@ -58,7 +58,7 @@ public final class IdempotencyGateAdvisor extends StaticMethodMatcherPointcutAdv
                     || !(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current)) {
                 return invocation.proceed();
             }
-            return filter.obtain().enter(invocation, current.getRequest(), target.getClass());
+            return filter.obtain().gate().enter(invocation, current.getRequest(), target.getClass());
         }
     }
 }

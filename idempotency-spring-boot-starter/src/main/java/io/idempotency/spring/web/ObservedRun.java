@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A request that runs unprotected while it is found out what would have become of it. Neither it nor its response is held back. */
-final class ObservedRun {
+final class ObservedRun implements Mark {
 
     private static final Logger log = LoggerFactory.getLogger(ObservedRun.class);
 

@@ -1,0 +1,8 @@
+package io.idempotency.spring.web;
+
+/** How a request of an idempotent handler is handled, on the request for the gate to see. */
+sealed interface Mark permits Exchange, ObservedRun, Mark.Unprotected {
+
+    /** Needs no key: its handler does not require one, or is switched off. */
+    record Unprotected(IdempotentHandler handler) implements Mark {}
+}
