@@ -75,6 +75,14 @@ final class LeaseRenewal {
                     lease.request().operation(),
                     e);
             scheduleIn(length().dividedBy(10));
+        } catch (RuntimeException e) {
+            // A scheduler keeps to itself what a task throws, and nobody would renew any more.
+            log.warn(
+                    "A lease of operation {} ({}) could not be renewed; trying again",
+                    lease.request().operation(),
+                    lease.id(),
+                    e);
+            scheduleIn(length().dividedBy(10));
         }
     }
 }

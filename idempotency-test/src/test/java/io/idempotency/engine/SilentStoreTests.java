@@ -279,6 +279,17 @@ class SilentStoreTests {
             faulty.before("renew").fail();
             faulty.before("renew").fail();
 
+            assertKeepsItsKey();
+        }
+
+        @Test
+        void isTriedAgainWhateverTheStoreHasThrown() throws Throwable {
+            faulty.before("renew").fail(new IllegalStateException("a bug of the store"));
+
+            assertKeepsItsKey();
+        }
+
+        private void assertKeepsItsKey() throws Throwable {
             a.call(pay(), attempt -> {
                 runtime.pass(LEASE.multipliedBy(2));
                 assertThatThrownBy(() -> b.call(pay(), other -> effect("twice")))
