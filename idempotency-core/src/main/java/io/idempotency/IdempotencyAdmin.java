@@ -6,7 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator may do to one record. Every call reaches the store; none of them shows a stored result.
+ * What an operator may do to one record. Every call reaches the store, and throws {@link StoreUnavailableException} if that cannot
+ * answer; none of them shows a stored result. Thread-safe.
  *
  * @since 0.1.0
  */

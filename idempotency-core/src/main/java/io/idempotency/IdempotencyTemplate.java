@@ -3,11 +3,12 @@ package io.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs an action at most once per key, for code without annotations.
+ * Gives all calls with one key the result of one action, for code without annotations. What holds when a process crashes says the
+ * {@link Guarantee} of the operation.
  *
  * <p>The action runs on the calling thread. Under {@link Guarantee#EXACTLY_ONCE} it runs in a transaction that the template opens,
  * or in the caller's if one is open on the store's database; its result is written in that same transaction. What the action
- * throws reaches the caller unchanged.
+ * throws reaches the caller unchanged. Thread-safe.
  *
  * @since 0.1.0
  */

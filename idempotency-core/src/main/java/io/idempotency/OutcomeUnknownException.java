@@ -1,7 +1,8 @@
 package io.idempotency;
 
 /**
- * The owner of the key vanished under {@link Guarantee#AT_MOST_ONCE}: whether the work was done is not known. Retrying does not help\n * until a resolver or an operator has decided, or the retention is over.
+ * The owner of the key vanished under {@link Guarantee#AT_MOST_ONCE}: whether the work was done is not known. Retrying does not help
+ * until a resolver or an operator has decided, or the retention is over.
  *
  * @since 0.1.0
  */

@@ -6,16 +6,38 @@ package io.idempotency;
  * @since 0.1.0
  */
 public enum ProblemCode {
+
+    /** {@link MissingIdempotencyKeyException}. */
     KEY_MISSING("key-missing"),
+
+    /** {@link InvalidIdempotencyKeyException}. */
     KEY_INVALID("key-invalid"),
+
+    /** {@link UnknownCallerException}. */
     CALLER_UNKNOWN("caller-unknown"),
+
+    /** {@link KeyReusedException}. */
     KEY_REUSED("key-reused"),
+
+    /** {@link OperationInProgressException}. */
     IN_PROGRESS("in-progress"),
+
+    /** {@link OutcomeUnknownException}. */
     OUTCOME_UNKNOWN("outcome-unknown"),
+
+    /** {@link ResultNotReplayableException}. */
     RESULT_NOT_REPLAYABLE("result-not-replayable"),
+
+    /** {@link DuplicateRejectedException}. */
     DUPLICATE_REJECTED("duplicate-rejected"),
+
+    /** {@link ResultUnreadableException}. */
     RESULT_UNREADABLE("result-unreadable"),
+
+    /** {@link RequestTooLargeException}. */
     REQUEST_TOO_LARGE("request-too-large"),
+
+    /** {@link StoreUnavailableException}. */
     STORE_UNAVAILABLE("store-unavailable");
 
     private final String code;

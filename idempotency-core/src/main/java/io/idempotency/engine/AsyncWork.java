@@ -3,7 +3,7 @@ package io.idempotency.engine;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a door wants to run at most once, where the end comes later.
+ * What a door wants to run once, where the end comes later.
  *
  * @since 0.1.0
  */

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs work at most once per key. Doors (HTTP, methods, messages) translate their world into a {@link Call} and a {@link Work};
- * every rule about records is here.
+ * Runs work once per key, as far as its guarantee goes. Doors (HTTP, methods, messages) translate their world into a {@link Call} and
+ * a {@link Work}; every rule about records is here.
  *
  * <p>Thread-safe. Work runs on the calling thread. Refusals are thrown as {@link IdempotencyException}; what the work throws is
  * passed on unchanged.

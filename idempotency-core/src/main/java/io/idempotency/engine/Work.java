@@ -1,7 +1,7 @@
 package io.idempotency.engine;
 
 /**
- * What a door wants to run at most once.
+ * What a door wants to run once.
  *
  * @since 0.1.0
  */

@@ -3,8 +3,8 @@ package io.idempotency.spi;
 import java.time.Duration;
 
 /**
- * Hears what the engine does. Called on the thread of the call or of the renewal, after the fact. What a listener throws is logged
- * and changes nothing.
+ * Hears what the engine does. Called on the thread of the call or of the renewal, after the fact, by many threads at once. What a
+ * listener throws is logged and changes nothing.
  *
  * @since 0.1.0
  */

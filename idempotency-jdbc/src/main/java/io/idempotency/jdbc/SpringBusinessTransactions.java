@@ -26,8 +26,8 @@ import org.springframework.util.ClassUtils;
  * The transactions of a Spring transaction manager, with the attributes of one operation.
  *
  * <p>What an operation's own {@code @Transactional} says about isolation, timeout and rollback rules holds here; a method below that
- * says {@code REQUIRED} joins. On MariaDB and MySQL they are READ COMMITTED where nothing is said. A transaction that somebody has marked for rollback is rolled back without an
- * {@link org.springframework.transaction.UnexpectedRollbackException}.
+ * says {@code REQUIRED} joins. On MariaDB and MySQL the transactions are READ COMMITTED where nothing is said. One that somebody has
+ * marked for rollback is rolled back without an {@link org.springframework.transaction.UnexpectedRollbackException}.
  *
  * <p>A callback that fails <em>after</em> the commit changes nothing any more: it is logged, and the result is returned, the same one
  * that duplicates get.
