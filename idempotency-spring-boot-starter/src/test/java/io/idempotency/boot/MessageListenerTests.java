@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
+import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
 import io.idempotency.KeyReusedException;
 import io.idempotency.MissingIdempotencyKeyException;
 import io.idempotency.OperationInProgressException;
+import io.idempotency.ResultNotReplayableException;
 import io.idempotency.Toggle;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -209,6 +211,41 @@ class MessageListenerTests {
                     },
                     "idempotency.store-result=false");
         }
+
+        @Test
+        void passOnWhatCallsInsideAreRefusedFor() {
+            with(KafkaOrders.class, orders -> {
+                Acks acknowledgment = new Acks();
+                var notReplayable = new ResultNotReplayableException("a call inside was done before");
+                real(orders).inside = () -> {
+                    throw notReplayable;
+                };
+                assertThatThrownBy(() -> orders.on(record("a", "k"), acknowledgment))
+                        .isSameAs(notReplayable);
+                assertThat(acknowledgment.count).hasValue(0);
+
+                real(orders).inside = () -> {};
+                orders.on(record("a", "k"), acknowledgment);
+                assertThat(acknowledgment.count).hasValue(1);
+                assertThat(real(orders).runs).hasValue(2);
+            });
+        }
+
+        @Test
+        void areDoneQuietlyWhereTheValueComesLaterAndOnlyTheFactIsKept() {
+            with(
+                    LaterReplying.class,
+                    replying -> {
+                        assertThat(replying.on("k").join()).isEqualTo("reply 1");
+                        assertThat(replying.on("k").join()).isNull();
+                        var notReplayable = new ResultNotReplayableException("a call inside was done before");
+                        real(replying).failure = notReplayable;
+                        assertThatThrownBy(() -> replying.on("j").join()).hasCause(notReplayable);
+                        real(replying).failure = null;
+                        assertThat(replying.on("j").join()).isEqualTo("reply 3");
+                    },
+                    "idempotency.store-result=false");
+        }
     }
 
     @Nested
@@ -294,6 +331,18 @@ class MessageListenerTests {
                 assertThatThrownBy(() -> orders.on(message("b", null), untouched()))
                         .isInstanceOf(AmqpRejectAndDontRequeueException.class)
                         .hasCauseInstanceOf(MissingIdempotencyKeyException.class);
+            });
+        }
+
+        @Test
+        void passOnWhatCallsInsideAreRefusedFor() {
+            with(RabbitOrders.class, orders -> {
+                var reused = new KeyReusedException("a call inside");
+                real(orders).inside = () -> {
+                    throw reused;
+                };
+                assertThatThrownBy(() -> orders.on(message("a", "m"), untouched()))
+                        .isSameAs(reused);
             });
         }
     }
@@ -433,6 +482,23 @@ class MessageListenerTests {
         @Idempotent(key = "#id")
         public String on(String id) {
             return "reply " + runs.incrementAndGet();
+        }
+    }
+
+    static class LaterReplying {
+
+        private final AtomicInteger runs = new AtomicInteger();
+
+        @Nullable
+        RuntimeException failure;
+
+        @KafkaListener(topics = "orders", groupId = "replying-later")
+        @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+        public CompletableFuture<String> on(String id) {
+            String reply = "reply " + runs.incrementAndGet();
+            return failure == null
+                    ? CompletableFuture.supplyAsync(() -> reply)
+                    : CompletableFuture.failedFuture(failure);
         }
     }
 

@@ -20,6 +20,7 @@ import io.idempotency.spring.json.JsonValues;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -168,54 +169,78 @@ public final class MethodDoor implements MethodInterceptor {
             if (failure == null) {
                 observation.ended(Disposition.STORE);
             } else {
-                observation.threw(
-                        failure instanceof CompletionException && failure.getCause() != null
-                                ? failure.getCause()
-                                : failure,
-                        Disposition.RELEASE);
+                observation.threw(causeOf(failure), Disposition.RELEASE);
             }
         }
 
+        private static Throwable causeOf(Throwable failure) {
+            Throwable cause = failure.getCause();
+            return failure instanceof CompletionException && cause != null ? cause : failure;
+        }
+
         private @Nullable Object protect(MethodInvocation invocation) throws Throwable {
+            Run run = new Run(invocation);
             if (listener == null) {
-                return call(invocation, null);
+                return call(run, null);
             }
             Listener.Delivery delivery = listener.deliver(invocation.getArguments());
             try {
-                return call(invocation, delivery);
-            } catch (ResultNotReplayableException done) {
-                // Nobody waits for the result of a message that was done before.
-                delivery.settled(true);
-                return null;
+                return call(run, delivery);
             } catch (IdempotencyException refusal) {
+                if (refusal == run.thrown) {
+                    throw refusal;
+                }
+                if (refusal instanceof ResultNotReplayableException) {
+                    return done(delivery);
+                }
                 throw delivery.refused(refusal);
             }
         }
 
-        private @Nullable Object call(MethodInvocation invocation, Listener.@Nullable Delivery delivery)
-                throws Throwable {
-            @Nullable Object[] arguments = invocation.getArguments();
+        // Nobody waits for the result of a message that was done before.
+        private static @Nullable Object done(Listener.Delivery delivery) {
+            delivery.settled(true);
+            return null;
+        }
+
+        private @Nullable Object call(Run run, Listener.@Nullable Delivery delivery) throws Throwable {
+            @Nullable Object[] arguments = run.invocation.getArguments();
             AmbientKey key = keyOf(arguments, delivery);
             if (key == null) {
-                return invocation.proceed();
+                return run.proceed(AmbientKey.bound());
             }
             Call call = callOf(key, arguments, delivery);
-            if (delivery != null && invocation instanceof ProxyMethodInvocation proxied) {
+            if (delivery != null && run.invocation instanceof ProxyMethodInvocation proxied) {
                 proxied.setArguments(delivery.arguments());
             }
             // What the method calls may have no key of its own and take that of the message.
             AmbientKey inside = delivery == null ? AmbientKey.bound() : key;
             if (async) {
-                return calls.<@Nullable Object>executeAsync(call, type, stage(invocation, inside))
-                        .thenApply(value -> settled(delivery, value));
+                CompletableFuture<Value<@Nullable Object>> value =
+                        calls.<@Nullable Object>executeAsync(call, type, stage(run, inside));
+                return delivery == null ? value.thenApply(Value::value) : settledLater(delivery, value, run);
             }
-            Value<@Nullable Object> value = calls.execute(call, type, action(invocation, inside));
+            Value<@Nullable Object> value = calls.execute(call, type, action(run, inside));
             if (value.rolledBack()) {
                 throw new IllegalStateException("Operation " + method.settings().operation()
                         + " has returned, but its transaction was marked for rollback: nothing of what it did is there."
                         + " Throw an exception where the work is to be undone");
             }
             return settled(delivery, value);
+        }
+
+        private static CompletableFuture<@Nullable Object> settledLater(
+                Listener.Delivery delivery, CompletableFuture<Value<@Nullable Object>> value, Run run) {
+            return value.handle((done, failure) -> {
+                if (failure == null) {
+                    return settled(delivery, done);
+                }
+                Throwable cause = causeOf(failure);
+                if (cause instanceof ResultNotReplayableException && !run.begun) {
+                    return done(delivery);
+                }
+                throw failure instanceof CompletionException known ? known : new CompletionException(failure);
+            });
         }
 
         private static @Nullable Object settled(Listener.@Nullable Delivery delivery, Value<@Nullable Object> value) {
@@ -271,15 +296,14 @@ public final class MethodDoor implements MethodInterceptor {
         }
 
         @SuppressWarnings("NullAway") // The type says that it may be null.
-        private Action<@Nullable Object, ?> action(MethodInvocation invocation, @Nullable AmbientKey inside) {
-            return () -> proceed(invocation, inside);
+        private static Action<@Nullable Object, ?> action(Run run, @Nullable AmbientKey inside) {
+            return () -> run.proceed(inside);
         }
 
         @SuppressWarnings({"unchecked", "NullAway"}) // The type says that the value may be null.
-        private Action<CompletionStage<@Nullable Object>, ?> stage(
-                MethodInvocation invocation, @Nullable AmbientKey inside) {
+        private Action<CompletionStage<@Nullable Object>, ?> stage(Run run, @Nullable AmbientKey inside) {
             return () -> {
-                Object stage = proceed(invocation, inside);
+                Object stage = run.proceed(inside);
                 if (stage == null) {
                     throw new IllegalStateException(
                             "Operation " + method.settings().operation() + " has returned null in place of a stage");
@@ -287,21 +311,32 @@ public final class MethodDoor implements MethodInterceptor {
                 return (CompletionStage<@Nullable Object>) stage;
             };
         }
+    }
 
-        private static @Nullable Object proceed(MethodInvocation invocation, @Nullable AmbientKey inside)
-                throws Exception {
+    /** Tells what the method has thrown from what the library says of the call: calls inside of the method are refused as well. */
+    private static final class Run {
+
+        private final MethodInvocation invocation;
+        private volatile boolean begun;
+        private volatile @Nullable Throwable thrown;
+
+        private Run(MethodInvocation invocation) {
+            this.invocation = invocation;
+        }
+
+        private @Nullable Object proceed(@Nullable AmbientKey inside) throws Exception {
+            begun = true;
             try (IdempotencyContext.Scope ignored = AmbientKey.bind(inside)) {
                 return invocation.proceed();
-            } catch (Exception | Error e) {
-                throw e;
             } catch (Throwable e) {
-                throw MethodDoor.<RuntimeException>unchanged(e);
+                thrown = e;
+                throw MethodDoor.<Exception>unchanged(e);
             }
         }
     }
 
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private static <E extends Throwable> RuntimeException unchanged(Throwable failure) throws E {
+    private static <E extends Throwable> E unchanged(Throwable failure) throws E {
         throw (E) failure;
     }
 }
