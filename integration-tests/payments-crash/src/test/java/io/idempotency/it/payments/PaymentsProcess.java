@@ -9,7 +9,6 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -53,14 +52,9 @@ final class PaymentsProcess implements AutoCloseable {
     }
 
     private static PaymentsProcess start(Database.Instance database, List<String> options, String... arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"));
+        List<String> command = SampleClassPath.java();
         command.addAll(options);
-        String surefireClassPath = System.getProperty("surefire.test.class.path");
-        command.addAll(
-                List.of("-cp", surefireClassPath != null ? surefireClassPath : System.getProperty("java.class.path")));
-        command.add("io.idempotency.samples.payments.PaymentsApplication");
+        command.add(SampleClassPath.APPLICATION);
         command.addAll(List.of("--server.port=0", "--spring.main.banner-mode=off"));
         command.addAll(List.of(arguments));
         try {
