@@ -1,6 +1,7 @@
 package io.idempotency.spring.messaging;
 
 import io.idempotency.OperationInProgressException;
+import io.idempotency.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -16,8 +17,9 @@ import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * Keeps a record whose first delivery still runs until that one has ended: it is delivered again after a pause, however often, and
- * never counts as failed. Everything else is left to the application's handler.
+ * Keeps a record whose first delivery still runs until that one has ended, and one that came while the store was silent until it
+ * answers: the record is delivered again after a pause, however often, and never counts as failed. Everything else is left to the
+ * application's handler.
  *
  * @since 0.1.0
  */
@@ -25,6 +27,7 @@ public final class PatientErrorHandler implements CommonErrorHandler {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+    private static final Duration PAUSE_OF_THE_STORE = Duration.ofSeconds(1);
 
     private final CommonErrorHandler delegate;
     private final DefaultErrorHandler patient;
@@ -34,10 +37,11 @@ public final class PatientErrorHandler implements CommonErrorHandler {
      */
     public PatientErrorHandler(CommonErrorHandler delegate) {
         this.delegate = delegate;
-        this.patient = new DefaultErrorHandler(new FixedBackOff(1_000, FixedBackOff.UNLIMITED_ATTEMPTS));
+        this.patient = new DefaultErrorHandler(
+                new FixedBackOff(PAUSE_OF_THE_STORE.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS));
         patient.setBackOffFunction((record, failure) -> {
-            OperationInProgressException busy = inProgress(failure);
-            return busy == null ? null : new FixedBackOff(pause(busy).toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS);
+            Duration pause = pauseAfter(failure);
+            return pause == null ? null : new FixedBackOff(pause.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS);
         });
         patient.setSeekAfterError(delegate.seeksAfterHandling());
         NotRetryable.in(delegate);
@@ -51,18 +55,22 @@ public final class PatientErrorHandler implements CommonErrorHandler {
         return wanted.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : wanted;
     }
 
-    private static @Nullable OperationInProgressException inProgress(Throwable failure) {
+    /** How long the record has to wait; null if waiting does not help. */
+    private static @Nullable Duration pauseAfter(Throwable failure) {
         int depth = 0;
         for (Throwable each = failure; each != null && depth < 20; each = each.getCause(), depth++) {
             if (each instanceof OperationInProgressException busy) {
-                return busy;
+                return pause(busy);
+            }
+            if (each instanceof StoreUnavailableException) {
+                return PAUSE_OF_THE_STORE;
             }
         }
         return null;
     }
 
     private CommonErrorHandler handlerOf(Exception failure) {
-        return inProgress(failure) == null ? delegate : patient;
+        return pauseAfter(failure) == null ? delegate : patient;
     }
 
     @Override

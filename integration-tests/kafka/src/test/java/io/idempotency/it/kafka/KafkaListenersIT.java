@@ -68,6 +68,9 @@ class KafkaListenersIT {
     private Work work;
 
     @Autowired
+    private Outage outage;
+
+    @Autowired
     private KafkaListenerEndpointRegistry registry;
 
     @Autowired
@@ -163,6 +166,21 @@ class KafkaListenersIT {
 
         awaitLedger("gated", "a");
         assertThat(KafkaApplication.GIVEN_UP).doesNotContain("gated a");
+    }
+
+    @Test
+    void aRecordOutlastsAStoreThatIsSilent() {
+        outage.begin();
+        try {
+            send("outage", 0, "a", null);
+            // Far more than five retries of 10 ms.
+            await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+        } finally {
+            outage.end();
+        }
+
+        awaitLedger("outage", "a");
+        assertThat(KafkaApplication.GIVEN_UP).doesNotContain("outage a");
     }
 
     // Case 135.

@@ -30,6 +30,7 @@ class Listeners {
         "gated",
         "headers",
         "optional",
+        "outage",
         "groups",
         "slow",
         "retried",
@@ -90,6 +91,12 @@ class Listeners {
     @Idempotent(required = Toggle.OFF)
     public void optional(ConsumerRecord<String, String> record) {
         ledger.write("optional", record.value());
+    }
+
+    @KafkaListener(topics = "outage", groupId = "outage")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void outage(String id) {
+        ledger.write("outage", id);
     }
 
     @KafkaListener(topics = "groups", groupId = "one")
