@@ -20,7 +20,7 @@ final class SampleClassPath {
 
     static final String APPLICATION = "io.idempotency.samples.payments.PaymentsApplication";
 
-    private static final int SECONDS_TO_TRAIN = 180;
+    private static final int SECONDS_TO_TRAIN = 60;
     private static final SampleClassPath INSTANCE = create();
 
     private final String jars;
@@ -59,8 +59,9 @@ final class SampleClassPath {
 
     private void train(Path directory) throws IOException {
         Path log = directory.resolve("training.log");
+        Path written = directory.resolve("training.jsa");
         List<String> command =
-                command("-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds=off", "-Dspring.context.exit=onRefresh");
+                command("-XX:ArchiveClassesAtExit=" + written, "-Xlog:cds=off", "-Dspring.context.exit=onRefresh");
         command.addAll(List.of(APPLICATION, "--server.port=0"));
         Process process = new ProcessBuilder(command)
                 .directory(directory.toFile())
@@ -68,8 +69,15 @@ final class SampleClassPath {
                 .redirectOutput(log.toFile())
                 .start();
         try {
-            if (!process.waitFor(SECONDS_TO_TRAIN, TimeUnit.SECONDS) || process.exitValue() != 0) {
+            // Without an archive the JVM starts as always.
+            if (!process.waitFor(SECONDS_TO_TRAIN, TimeUnit.SECONDS)) {
+                return;
+            }
+            if (process.exitValue() != 0) {
                 throw new IllegalStateException("the sample does not start:\n" + Files.readString(log));
+            }
+            if (Files.exists(written)) {
+                Files.move(written, archive);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
