@@ -12,7 +12,8 @@ import static org.assertj.core.api.Assertions.fail;
 import com.zaxxer.hikari.HikariDataSource;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.StoreUnavailableException;
-import io.idempotency.jdbc.TcpProxy.Fate;
+import io.idempotency.it.servers.TcpProxy;
+import io.idempotency.it.servers.TcpProxy.Fate;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.Lease;
@@ -71,7 +72,7 @@ class NetworkFaultTests {
     @MethodSource("faults")
     void callHasOneEffectAndNoFalseSuccess(String product, ClaimMode mode, Point point, Fate fate) throws IOException {
         try (TestDatabase database = TestDatabase.of(product);
-                TcpProxy proxy = new TcpProxy(database.url());
+                TcpProxy proxy = database.proxy();
                 HikariDataSource pool = pool(database, proxy);
                 Bench bench = new Bench(pool, mode, TransactionDefinition.ISOLATION_DEFAULT, TIMEOUT)) {
             bench.pay(UUID.randomUUID().toString(), "warm");
@@ -98,7 +99,7 @@ class NetworkFaultTests {
     @MethodSource("servers")
     void leasedCallFindsOutWhatBecameOfItsStatements(String product) throws IOException {
         try (TestDatabase database = TestDatabase.of(product);
-                TcpProxy proxy = new TcpProxy(database.url());
+                TcpProxy proxy = database.proxy();
                 HikariDataSource pool = pool(database, proxy)) {
             JdbcIdempotencyStore store =
                     JdbcIdempotencyStore.builder(pool).queryTimeout(TIMEOUT).build();
@@ -151,7 +152,7 @@ class NetworkFaultTests {
                 ? "&socketTimeout=3&cancelSignalTimeout=1&prepareThreshold=0"
                 : "&socketTimeout=3000";
         return database.pool(config -> {
-            config.setJdbcUrl(proxy.url() + limits);
+            config.setJdbcUrl(database.urlThrough(proxy) + limits);
             config.setMaximumPoolSize(4);
             config.setConnectionTimeout(5_000);
         });

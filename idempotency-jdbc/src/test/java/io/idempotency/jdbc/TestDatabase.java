@@ -2,7 +2,9 @@ package io.idempotency.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.idempotency.it.servers.TcpProxy;
 import io.idempotency.spi.RecordId;
+import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -92,6 +94,16 @@ final class TestDatabase implements AutoCloseable {
 
     String url() {
         return url;
+    }
+
+    /** In front of its server. */
+    TcpProxy proxy() {
+        URI server = URI.create(url.substring("jdbc:".length()));
+        return TcpProxy.to(server.getHost(), server.getPort());
+    }
+
+    String urlThrough(TcpProxy proxy) {
+        return url.replaceFirst("//[^/]+/", "//127.0.0.1:" + proxy.port() + "/");
     }
 
     HikariDataSource pool() {

@@ -1,9 +1,9 @@
 package io.idempotency.jdbc;
 
+import io.idempotency.it.servers.Ports;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URL;
 import java.nio.file.FileSystem;
@@ -33,7 +33,7 @@ final class MariaDbProcess {
 
     private final Path data;
     private final List<String> options;
-    private final int port = freePort();
+    private final int port = Ports.free();
     private @Nullable Process process;
 
     MariaDbProcess(Path data, String... options) {
@@ -202,14 +202,6 @@ final class MariaDbProcess {
                     }
                 }
             }
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

@@ -13,11 +13,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.idempotency.Guarantee;
 import io.idempotency.OperationInProgressException;
-import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.Lease;
 import io.idempotency.spi.RecordId;
-import io.idempotency.spi.TransactionalStore.CommitProbe;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -354,60 +352,16 @@ class MariaDbServerSettingsTests {
     // Case 63
     @Test
     void lockedTableFailsClosedInTimeAndWorksAgainAfterwards() throws SQLException {
-        Duration timeout = Duration.ofSeconds(1);
-        JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(database.pool())
-                .queryTimeout(timeout)
-                .build();
-        Lease lease = leaseOf(store.tryClaim(leased(freshId())));
-        try (Bench bench = new Bench(database.pool(), ClaimMode.AUTO, -1, timeout)) {
-            String key = UUID.randomUUID().toString();
-            try (Connection locker = database.connect();
-                    Statement statement = locker.createStatement()) {
-                statement.execute("lock tables idempotency_record write");
-
-                assertUnavailableInTime(() -> store.tryClaim(leased(freshId())));
-                assertUnavailableInTime(() -> store.complete(lease, result("first"), LONG));
-                assertUnavailableInTime(() -> store.renew(lease));
-                assertUnavailableInTime(() -> store.release(lease));
-                assertUnavailableInTime(() -> store.recordDone(leased(freshId()), result("first")));
-                assertUnavailableInTime(() -> store.find(lease.id()));
-                assertUnavailableInTime(() -> store.forget(lease.id()));
-                assertUnavailableInTime(() -> store.purgeExpired(10));
-                assertUnavailableInTime(() -> bench.pay(key, "first"));
-                assertThat(store.probe(new Lease(exactlyOnce(freshId()), 1))).isEqualTo(CommitProbe.UNKNOWN);
-                statement.execute("unlock tables");
-            }
-
-            assertThat(database.businessRows(key)).isZero();
-            assertThat(bench.pay(key, "second")).isEqualTo("second");
-            assertThat(store.complete(lease, result("first"), LONG)).isNotNull();
-        }
+        new HungScenario(database, Duration.ofSeconds(8))
+                .lockedTable(ClaimMode.AUTO, "lock tables idempotency_record write", "unlock tables");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {MariaDbDriver.NAME, MySqlDriver.NAME})
-    void silentNetworkFailsClosedInTime(String product) throws Exception {
-        try (TestDatabase other = TestDatabase.of(product);
-                TcpProxy proxy = new TcpProxy(other.url());
-                HikariDataSource pool = other.pool(config -> {
-                    config.setJdbcUrl(proxy.url());
-                    config.setMaximumPoolSize(2);
-                    config.setConnectionTimeout(2_000);
-                })) {
-            JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(pool)
-                    .queryTimeout(Duration.ofSeconds(1))
-                    .build();
-            store.tryClaim(leased(freshId()));
-            proxy.silence();
-
-            assertUnavailableInTime(() -> store.tryClaim(leased(freshId())));
+    void silentNetworkFailsClosedInTime(String product) {
+        try (TestDatabase other = TestDatabase.of(product)) {
+            new HungScenario(other, Duration.ofSeconds(8)).silentNetwork("");
         }
-    }
-
-    private static void assertUnavailableInTime(Runnable call) {
-        long start = System.nanoTime();
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(call::run);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
     }
 
     // The session of a claim in a transaction dies.

@@ -1,6 +1,7 @@
 package io.idempotency.redis;
 
 import io.idempotency.it.servers.RedisBinary;
+import io.idempotency.it.servers.TcpProxy;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.RecordId;
 import io.idempotency.test.StoreFixture;

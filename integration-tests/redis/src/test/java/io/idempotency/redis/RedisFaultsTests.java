@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.idempotency.StoreUnavailableException;
+import io.idempotency.it.servers.TcpProxy;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.IdempotencyRecord;

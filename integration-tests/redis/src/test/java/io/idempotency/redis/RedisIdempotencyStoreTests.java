@@ -10,8 +10,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.idempotency.StoreUnavailableException;
+import io.idempotency.it.servers.Ports;
 import io.idempotency.it.servers.RedisBinary;
-import io.idempotency.it.servers.RedisProcess;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.IdempotencyStore;
@@ -65,7 +65,7 @@ class RedisIdempotencyStoreTests {
 
     @Test
     void storeIsBuiltWithoutAServer() throws Exception {
-        LettuceConnectionFactory nowhere = Factories.lettuce(RedisProcess.freePort(), Duration.ofMillis(200));
+        LettuceConnectionFactory nowhere = Factories.lettuce(Ports.free(), Duration.ofMillis(200));
         try {
             IdempotencyStore unreachable =
                     RedisIdempotencyStore.builder(nowhere).build();

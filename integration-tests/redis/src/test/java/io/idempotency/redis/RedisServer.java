@@ -1,5 +1,6 @@
 package io.idempotency.redis;
 
+import io.idempotency.it.servers.Ports;
 import io.idempotency.it.servers.RedisBinary;
 import io.idempotency.it.servers.RedisProcess;
 import java.io.IOException;
@@ -44,7 +45,7 @@ final class RedisServer implements AutoCloseable {
             throw new IllegalStateException(failure(), e);
         }
         try {
-            return new RedisServer(RedisProcess.startOn(RedisProcess.freePort(), file, options));
+            return new RedisServer(RedisProcess.startOn(Ports.free(), file, options));
         } catch (IOException e) {
             throw new IllegalStateException(failure(), e);
         }
@@ -70,8 +71,8 @@ final class RedisServer implements AutoCloseable {
     /** A node of a cluster, which has no slot and knows no other node. */
     static RedisServer startNode(String... options) {
         // Unless it is told, the port of the cluster's bus is 10 000 above, where there may be none.
-        List<String> all = new ArrayList<>(
-                List.of("--cluster-enabled", "yes", "--cluster-port", String.valueOf(RedisProcess.freePort())));
+        List<String> all =
+                new ArrayList<>(List.of("--cluster-enabled", "yes", "--cluster-port", String.valueOf(Ports.free())));
         all.addAll(List.of(options));
         return start(all.toArray(String[]::new));
     }

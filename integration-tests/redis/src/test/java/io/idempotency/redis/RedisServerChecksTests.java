@@ -2,8 +2,8 @@ package io.idempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.idempotency.it.servers.Ports;
 import io.idempotency.it.servers.RedisBinary;
-import io.idempotency.it.servers.RedisProcess;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
@@ -96,7 +96,7 @@ class RedisServerChecksTests {
 
     @Test
     void unreachableServerIsAWarningAndNoFailure() throws Exception {
-        use(Factories.lettuce(RedisProcess.freePort(), Duration.ofSeconds(10)));
+        use(Factories.lettuce(Ports.free(), Duration.ofSeconds(10)));
 
         RedisServerChecks checks = checks();
 

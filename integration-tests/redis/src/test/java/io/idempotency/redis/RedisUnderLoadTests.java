@@ -11,6 +11,7 @@ import io.idempotency.engine.Completion;
 import io.idempotency.engine.Finish;
 import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.engine.OperationSettings;
+import io.idempotency.it.servers.TcpProxy;
 import io.idempotency.spi.Fingerprint;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

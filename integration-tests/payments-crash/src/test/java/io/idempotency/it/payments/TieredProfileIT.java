@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.idempotency.it.payments.Client.Answer;
 import io.idempotency.it.payments.Client.Payment;
+import io.idempotency.it.servers.Ports;
 import io.idempotency.it.servers.RedisProcess;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,7 +18,7 @@ class TieredProfileIT {
 
     @Test
     void redisMayBeThereOrNot() throws Exception {
-        int port = RedisProcess.freePort();
+        int port = Ports.free();
         Database.Instance database = Database.H2.create();
         Map<String, String> environment = new HashMap<>(database.environment());
         environment.put("SPRING_PROFILES_ACTIVE", "tiered");

@@ -1,9 +1,11 @@
 package io.idempotency.it.payments;
 
 import io.idempotency.Guarantee;
+import io.idempotency.it.servers.CrashablePostgres;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +32,7 @@ final class TortureFleet implements AutoCloseable {
         Database.Instance created = kind.create();
         if (kind == Database.POSTGRESQL) {
             server = new CrashablePostgres(created.directory());
-            database = new Database.Instance(created.directory(), server.environment());
+            database = new Database.Instance(created.directory(), environmentOf(server));
         } else {
             server = null;
             database = created;
@@ -45,6 +47,16 @@ final class TortureFleet implements AutoCloseable {
         for (int i = 0; i < (kind == Database.H2 ? 1 : 2); i++) {
             members.add(new Member());
         }
+    }
+
+    private static Map<String, String> environmentOf(CrashablePostgres server) {
+        return Map.of(
+                "SPRING_PROFILES_ACTIVE",
+                "postgres",
+                "SPRING_DATASOURCE_URL",
+                server.url(),
+                "SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT",
+                "3000");
     }
 
     /** One that may be there or not. */
@@ -65,7 +77,8 @@ final class TortureFleet implements AutoCloseable {
             case 2 -> {
                 if (server != null) {
                     databaseKills++;
-                    server.killAndRestart();
+                    server.kill();
+                    server.restart();
                 }
             }
             default -> {

@@ -3,7 +3,6 @@ package io.idempotency.it.servers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,7 +32,7 @@ public final class RedisProcess implements AutoCloseable {
 
     /** Starts Redis 7.0 with these options, each a name and a value. */
     public static RedisProcess start(String... options) {
-        return startOn(freePort(), options);
+        return startOn(Ports.free(), options);
     }
 
     public static RedisProcess startOn(int port, String... options) {
@@ -53,14 +52,6 @@ public final class RedisProcess implements AutoCloseable {
         command.addAll(List.of("--save", "", "--dir", folder.toString()));
         command.addAll(List.of(options));
         return new RedisProcess(command, folder.resolve("log"), port);
-    }
-
-    public static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private Process launch() throws IOException {

@@ -1,16 +1,14 @@
-package io.idempotency.it.payments;
+package io.idempotency.it.servers;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A PostgreSQL that is killed and started again on its data and port. What it has committed survives the death of its process. */
-final class CrashablePostgres implements AutoCloseable {
+public final class CrashablePostgres implements AutoCloseable {
 
     private static final int STARTS = 40;
 
@@ -18,28 +16,19 @@ final class CrashablePostgres implements AutoCloseable {
     private final int port;
     private EmbeddedPostgres server;
 
-    CrashablePostgres(Path directory) {
+    /** Starts it with its data below this directory. */
+    public CrashablePostgres(Path directory) {
         this.data = directory.resolve("server");
-        try (ServerSocket socket = new ServerSocket(0)) {
-            this.port = socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        start();
+        this.port = Ports.free();
+        this.server = startServer();
     }
 
-    /** What tells the sample where it is. */
-    Map<String, String> environment() {
-        return Map.of(
-                "SPRING_PROFILES_ACTIVE",
-                "postgres",
-                "SPRING_DATASOURCE_URL",
-                server.getJdbcUrl("postgres", "postgres"),
-                "SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT",
-                "3000");
+    public String url() {
+        return server.getJdbcUrl("postgres", "postgres");
     }
 
-    void killAndRestart() {
+    /** {@code kill -9}. */
+    public void kill() {
         try {
             long postmaster = Long.parseLong(
                     Files.readAllLines(data.resolve("postmaster.pid")).get(0));
@@ -52,14 +41,17 @@ final class CrashablePostgres implements AutoCloseable {
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
-        start();
+    }
+
+    public void restart() {
+        server = startServer();
     }
 
     // The children of a killed server need a moment to notice it, and hold its memory so long.
-    private void start() {
+    private EmbeddedPostgres startServer() {
         for (int i = 1; ; i++) {
             try {
-                server = EmbeddedPostgres.builder()
+                return EmbeddedPostgres.builder()
                         .setDataDirectory(data)
                         .setCleanDataDirectory(false)
                         .setPort(port)
@@ -68,7 +60,6 @@ final class CrashablePostgres implements AutoCloseable {
                         .setServerConfig("fsync", "off")
                         .setServerConfig("max_connections", "200")
                         .start();
-                return;
             } catch (IOException | RuntimeException e) {
                 if (i == STARTS) {
                     throw new IllegalStateException(e);

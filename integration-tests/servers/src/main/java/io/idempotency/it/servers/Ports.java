@@ -1,0 +1,21 @@
+package io.idempotency.it.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+
+/** Ports for servers that have to be told theirs. */
+public final class Ports {
+
+    private Ports() {}
+
+    /** One that nobody listens on. */
+    public static int free() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
