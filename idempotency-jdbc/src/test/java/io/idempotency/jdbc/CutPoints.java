@@ -2,9 +2,6 @@ package io.idempotency.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.idempotency.Guarantee;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -63,19 +60,19 @@ final class CutPoints extends DelegatingDataSource {
             throw new SQLException("cut", "08001");
         }
         Connection connection = super.getConnection();
-        return proxy(Connection.class, (method, arguments) -> {
+        return JdbcProxy.of(Connection.class, (method, arguments) -> {
             if (method.getName().equals("close") && takenFromThePool(connection)) {
                 return null;
             }
             if (method.getName().equals("commit")) {
-                return around(connection, "commit", () -> call(connection, method, arguments));
+                return around(connection, "commit", () -> JdbcProxy.call(connection, method, arguments));
             }
             if (isDead()
                     && !method.getName().equals("close")
                     && !method.getName().equals("isClosed")) {
                 throw new SQLException("cut", "08003");
             }
-            Object result = call(connection, method, arguments);
+            Object result = JdbcProxy.call(connection, method, arguments);
             return switch (method.getName()) {
                 case "createStatement" -> statement(Statement.class, connection, (Statement) result, null);
                 case "prepareStatement" ->
@@ -95,14 +92,14 @@ final class CutPoints extends DelegatingDataSource {
     }
 
     private <S extends Statement> S statement(Class<S> type, Connection connection, S statement, @Nullable String sql) {
-        return proxy(
+        return JdbcProxy.of(
                 type,
                 (method, arguments) -> method.getName().startsWith("execute")
                         ? around(
                                 connection,
                                 sql != null ? sql : (String) arguments[0],
-                                () -> call(statement, method, arguments))
-                        : call(statement, method, arguments));
+                                () -> JdbcProxy.call(statement, method, arguments))
+                        : JdbcProxy.call(statement, method, arguments));
     }
 
     private @Nullable Object around(Connection connection, String text, Said call) throws Throwable {
@@ -145,21 +142,6 @@ final class CutPoints extends DelegatingDataSource {
         return text.equals("commit") && guarantee == Guarantee.EXACTLY_ONCE ? Step.COMMIT : Step.RECORD;
     }
 
-    private static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
-        try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
-    }
-
-    private static <T> T proxy(Class<T> type, Handler handler) {
-        return type.cast(Proxy.newProxyInstance(
-                CutPoints.class.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, arguments) -> handler.handle(method, arguments)));
-    }
-
     /** What a call is for. */
     enum Step {
         CLAIM,
@@ -172,11 +154,5 @@ final class CutPoints extends DelegatingDataSource {
 
         @Nullable
         Object run() throws Throwable;
-    }
-
-    private interface Handler {
-
-        @Nullable
-        Object handle(Method method, Object @Nullable [] arguments) throws Throwable;
     }
 }

@@ -1,8 +1,5 @@
 package io.idempotency.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -36,8 +33,8 @@ final class Traffic extends DelegatingDataSource {
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = super.getConnection();
-        return proxy(Connection.class, (method, arguments) -> {
-            Object result = call(connection, method, arguments);
+        return JdbcProxy.of(Connection.class, (method, arguments) -> {
+            Object result = JdbcProxy.call(connection, method, arguments);
             switch (method.getName()) {
                 case "commit",
                         "rollback",
@@ -58,36 +55,15 @@ final class Traffic extends DelegatingDataSource {
     }
 
     private <S extends Statement> S statement(Class<S> type, S statement, @Nullable String sql) {
-        return proxy(type, (method, arguments) -> {
+        return JdbcProxy.of(type, (method, arguments) -> {
             if (method.getName().startsWith("execute")) {
                 note(summary(sql != null ? sql : (String) arguments[0]));
             }
-            return call(statement, method, arguments);
+            return JdbcProxy.call(statement, method, arguments);
         });
     }
 
     private static String summary(String sql) {
         return sql.strip().split("\\s+", 2)[0];
-    }
-
-    private static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
-        try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
-    }
-
-    private static <T> T proxy(Class<T> type, Handler handler) {
-        return type.cast(Proxy.newProxyInstance(
-                Traffic.class.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, arguments) -> handler.handle(method, arguments)));
-    }
-
-    private interface Handler {
-
-        @Nullable
-        Object handle(Method method, Object @Nullable [] arguments) throws Throwable;
     }
 }

@@ -1,8 +1,6 @@
 package io.idempotency.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -39,7 +37,7 @@ class Wires extends DelegatingDataSource {
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = super.getConnection();
-        return proxy(Connection.class, (method, arguments) -> {
+        return JdbcProxy.of(Connection.class, (method, arguments) -> {
             if (method.getName().equals("commit")) {
                 onCommit(connection);
                 return null;
@@ -59,7 +57,7 @@ class Wires extends DelegatingDataSource {
     }
 
     private <S extends Statement> S statement(Class<S> type, S statement, @Nullable String sql) {
-        return proxy(type, (method, arguments) -> {
+        return JdbcProxy.of(type, (method, arguments) -> {
             if (method.getName().startsWith("execute")) {
                 onExecute(sql != null ? sql : (String) arguments[0]);
             }
@@ -69,22 +67,9 @@ class Wires extends DelegatingDataSource {
 
     private @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
         try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause() instanceof SQLException failure ? onFailure(failure) : e.getCause();
+            return JdbcProxy.call(target, method, arguments);
+        } catch (SQLException failure) {
+            throw onFailure(failure);
         }
-    }
-
-    private static <T> T proxy(Class<T> type, Handler handler) {
-        return type.cast(Proxy.newProxyInstance(
-                Wires.class.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, arguments) -> handler.handle(method, arguments)));
-    }
-
-    private interface Handler {
-
-        @Nullable
-        Object handle(Method method, Object @Nullable [] arguments) throws Throwable;
     }
 }
