@@ -29,6 +29,7 @@ import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.WriteOutcome;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -869,10 +870,14 @@ public abstract class IdempotencyStoreContract {
         @Test
         void secondLifeOfAKeyLeavesNothingOfTheFirst() {
             RecordId id = freshId();
-            expiredResult(id);
+            Lease first = claim(request(id));
+            Instant created = found(id).createdAt();
+            store().complete(first, result("first"), SHORT);
+            fixture.advance(PAST_SHORT);
 
             Lease second = claim(request(id));
 
+            assertThat(found(id).createdAt()).isAfter(created);
             assertThat(store().complete(second, result("second"), LONG)).isEqualTo(WriteOutcome.APPLIED);
             assertReplays(id, result("second"));
         }

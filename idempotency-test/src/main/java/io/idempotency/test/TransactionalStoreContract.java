@@ -26,6 +26,7 @@ import io.idempotency.spi.TransactionalStore.CommitProbe;
 import io.idempotency.spi.WriteOutcome;
 import io.idempotency.test.TransactionalStoreFixture.Opening;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -413,7 +414,7 @@ public abstract class TransactionalStoreContract {
         @ValueSource(booleans = {false, true})
         void expiredResultIsReplaced(boolean serializable) {
             RecordId id = freshId();
-            expiredResult(id);
+            Instant created = expiredResult(id);
 
             ClaimResult answer = execute(exactlyOnce(id), "second", serializable);
 
@@ -421,6 +422,7 @@ public abstract class TransactionalStoreContract {
                 assertThat(claimed.takeover()).isFalse();
                 assertThat(claimed.lease().token()).isEqualTo(1);
             });
+            assertThat(store().find(id).orElseThrow().createdAt()).isAfter(created);
             assertReplays(id, "second");
         }
 
@@ -496,6 +498,20 @@ public abstract class TransactionalStoreContract {
             }
 
             assertReplays(id, "forced");
+        }
+
+        @Test
+        void leaseIsNotCompletedInATransaction() {
+            RecordId id = freshId();
+            Lease lease = leased(request(id));
+
+            try (OpenTransaction first = open(false)) {
+                assertThat(completeIn(first, lease, "in the transaction")).isEqualTo(WriteOutcome.LOST);
+                first.rollback();
+            }
+
+            assertThat(store().complete(lease, result("outside"), LONG)).isEqualTo(WriteOutcome.APPLIED);
+            assertReplays(id, "outside");
         }
 
         @Test
@@ -699,10 +715,14 @@ public abstract class TransactionalStoreContract {
             assertThat(fixture().businessRows(row)).isEqualTo(1);
         }
 
-        @Test
-        void winnerThatCommittedAfterTheTransactionBeganIsSeen() {
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void winnerThatCommittedAfterTheTransactionBeganIsSeen(boolean expiredBefore) {
             RecordId id = freshId();
             RecordId other = freshId();
+            if (expiredBefore) {
+                expiredResult(id);
+            }
             store().recordDone(request(other), result("other"));
 
             try (OpenTransaction late = openByApplication()) {
@@ -1089,9 +1109,13 @@ public abstract class TransactionalStoreContract {
         return lease;
     }
 
-    private void expiredResult(RecordId id) {
-        store().complete(leased(request(id)), result("expired"), SHORT);
+    /** When it was created. */
+    private Instant expiredResult(RecordId id) {
+        Lease lease = leased(request(id));
+        Instant created = store().find(id).orElseThrow().createdAt();
+        store().complete(lease, result("expired"), SHORT);
         fixture().advance(PAST_SHORT);
+        return created;
     }
 
     /** A whole attempt that did everything but commit. */

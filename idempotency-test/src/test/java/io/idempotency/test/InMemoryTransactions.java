@@ -182,7 +182,9 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
     @Override
     public synchronized WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention) {
         RunningTransaction transaction = running();
-        if (records.find(lease.id()).filter(IdempotencyRecord::done).isPresent()
+        if (records.find(lease.id())
+                        .filter(found -> found.done() || lease.owner().equals(found.owner()))
+                        .isPresent()
                 && flaw != TransactionFlaw.COMPLETION_DOES_NOT_LOOK) {
             return WriteOutcome.LOST;
         }

@@ -73,7 +73,8 @@ enum TransactionFlaw {
             "expiredResultIsReplaced",
             "expiredResultStaysExpiredAfterARollback",
             "staysUsableAfterLosingAnExpiredKey"),
-    COMPLETION_DOES_NOT_LOOK(Fuzz.CANNOT_TELL, "completionIsLostToAResultThatAppeared"),
+    COMPLETION_DOES_NOT_LOOK(
+            Fuzz.CANNOT_TELL, "completionIsLostToAResultThatAppeared", "leaseIsNotCompletedInATransaction"),
     ROLLBACK_KEEPS_THE_KEY(
             Fuzz.FINDS_IT,
             "keyIsFreeAfterARollbackThatNobodyTidiedUp",
