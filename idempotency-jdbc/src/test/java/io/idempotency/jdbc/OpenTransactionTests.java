@@ -18,12 +18,15 @@ import io.idempotency.spi.WriteOutcome;
 import java.sql.Connection;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -121,6 +124,94 @@ class OpenTransactionTests {
             });
             assertThat(store.tryClaim(leased(id))).isInstanceOf(ClaimResult.Done.class);
         }
+    }
+
+    // Under SERIALIZABLE a read of what is absent makes strangers conflict whose keys are its neighbours.
+    @Test
+    void strangersInOpenSerializableTransactionsDoNotConflict() {
+        try (TestDatabase empty = TestDatabase.postgreSql()) {
+            JdbcIdempotencyStore store = store(empty.pool());
+            int threads = 8;
+            CyclicBarrier allHaveClaimed = new CyclicBarrier(threads);
+
+            Bench.race(threads, index -> {
+                inTransaction(empty.pool(), Connection.TRANSACTION_SERIALIZABLE, jdbc -> {
+                    Lease lease = leaseOf(store.claimInOpenTransaction(exactlyOnce(freshId())));
+                    await(allHaveClaimed);
+                    store.completeInTransaction(lease, result("done"), LONG);
+                });
+                return true;
+            });
+
+            assertThat(empty.number("select count(*) from idempotency_record where state = 'D'"))
+                    .isEqualTo(threads);
+        }
+    }
+
+    private static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await(30, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    // A rollback to a savepoint lets go of the key as well; what others make of it meanwhile is theirs.
+    @ParameterizedTest
+    @CsvSource({
+        "H2, leased",
+        "H2, placeholder",
+        "H2, done",
+        "PostgreSQL, leased",
+        "PostgreSQL, placeholder",
+        "PostgreSQL, done"
+    })
+    void claimThatWasRolledBackToASavepointIsLostToOthers(String product, String others) {
+        TestDatabase database = database(product);
+        JdbcIdempotencyStore store = store(database.pool());
+        RecordId id = freshId();
+
+        inTransaction(database.pool(), Connection.TRANSACTION_READ_COMMITTED, jdbc -> {
+            jdbc.execute("savepoint before_claim");
+            Lease lease = leaseOf(store.claimInOpenTransaction(exactlyOnce(id)));
+            jdbc.execute("rollback to savepoint before_claim");
+            onAnotherThread(() -> {
+                switch (others) {
+                    case "leased" -> leaseOf(store.tryClaim(leased(id)));
+                    case "placeholder" ->
+                        assertThat(JdbcIdempotencyStore.builder(database.pool())
+                                        .claimMode(ClaimMode.SEPARATE)
+                                        .build()
+                                        .beforeTransaction(exactlyOnce(id), false))
+                                .isEmpty();
+                    default -> leaseOf(store.recordDone(leased(id), result("theirs")));
+                }
+            });
+
+            assertThat(store.completeInTransaction(lease, result("mine"), LONG)).isEqualTo(WriteOutcome.LOST);
+        });
+    }
+
+    // One server, two services with a table each.
+    @ParameterizedTest
+    @ValueSource(strings = {"H2", "PostgreSQL"})
+    void keyOfAnotherTableIsAnotherKey(String product) {
+        TestDatabase database = database(product);
+        JdbcIdempotencyStore store = store(database.pool());
+        JdbcIdempotencyStore other = JdbcIdempotencyStore.builder(database.pool())
+                .tableName("other_record")
+                .build();
+        other.schema().createIfMissing();
+        RecordId id = freshId();
+
+        inTransaction(database.pool(), Connection.TRANSACTION_READ_COMMITTED, jdbc -> {
+            leaseOf(store.claimInOpenTransaction(exactlyOnce(id)));
+            onAnotherThread(() -> inTransaction(
+                    database.pool(),
+                    Connection.TRANSACTION_READ_COMMITTED,
+                    others -> assertThat(other.claimInOpenTransaction(exactlyOnce(id)))
+                            .isInstanceOf(ClaimResult.Claimed.class)));
+        });
     }
 
     // A refusal inside a transaction that stays open must not keep the record locked for its owner.

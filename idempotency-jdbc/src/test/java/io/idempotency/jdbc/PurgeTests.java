@@ -137,8 +137,26 @@ class PurgeTests {
 
             assertThat(store.purgeExpired(10)).isEqualTo(1);
             assertThat(store.purgeExpired(10)).isZero();
+            assertThat(store.purgeLag()).as("what is kept does not wait").isZero();
             assertThat(store.tryClaim(leased(foreign))).isInstanceOf(ClaimResult.Unreadable.class);
             assertThat(store.recordDone(leased(foreign), result("mine"))).isInstanceOf(ClaimResult.Unreadable.class);
+        }
+    }
+
+    // However such a row came about.
+    @ParameterizedTest
+    @MethodSource(PRODUCTS)
+    void recordWhoseLeaseIsLiveStaysThoughItsRetentionIsOver(String product) {
+        try (TestDatabase database = TestDatabase.of(product)) {
+            JdbcIdempotencyStore store =
+                    JdbcIdempotencyStore.builder(database.pool()).build();
+            RecordId id = freshId();
+            store.tryClaim(leased(id));
+            database.execute("update idempotency_record set expires_at = 1");
+
+            assertThat(store.purgeLag()).isZero();
+            assertThat(store.purgeExpired(10)).isZero();
+            assertThat(store.tryClaim(leased(id))).isInstanceOf(ClaimResult.InProgress.class);
         }
     }
 
@@ -155,6 +173,10 @@ class PurgeTests {
             long hour = Duration.ofHours(1).toMillis();
             database.execute("update idempotency_record set expires_at = " + (expiresAt - LONG.toMillis() - hour)
                     + " where state = 'D'");
+            RecordId younger = freshId();
+            store.recordDone(leased(younger), result("younger"));
+            database.execute("update idempotency_record set expires_at = " + (expiresAt - LONG.toMillis())
+                    + " where id = " + database.literal(younger));
 
             assertThat(store.purgeLag()).isBetween(Duration.ofHours(1), Duration.ofMinutes(65));
             store.purgeExpired(10);

@@ -82,6 +82,22 @@ class RaceTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"H2", "PostgreSQL"})
+    void takeoverMeetsALeaseThatOutlivesItsRetention(String product) {
+        TestDatabase database = database(product);
+        Lease owner = abandoned(product);
+
+        ClaimResult answer = takeOver(
+                product,
+                owner,
+                () -> database.execute("update idempotency_record set expires_at = 1, lease_until = "
+                        + Long.MAX_VALUE / 2 + " where lease_until = 1"));
+
+        assertThat(answer).isInstanceOf(ClaimResult.InProgress.class);
+        assertThat(store(database).find(owner.id()).orElseThrow().owner()).isEqualTo(owner.owner());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"H2", "PostgreSQL"})
     void takeoverMeetsAnotherAbandonedOwner(String product) {
         JdbcIdempotencyStore rival = store(database(product));
         Lease owner = abandoned(product);

@@ -20,11 +20,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** While a deployment rolls, nodes of two versions share the table. */
 class RollingDeployTests {
 
     private static final Duration LONG = Requests.LONG;
+    private static final long NEVER = Long.MAX_VALUE / 2;
     private static final Owner THEIRS = new Owner(new UUID(1, 2));
     private static final Fingerprint FINGERPRINT = Fingerprint.sha256("raw/1", bytes("a"), bytes("bc"));
 
@@ -80,7 +83,8 @@ class RollingDeployTests {
             assertThat(store.recordDone(request, result("mine"))).isInstanceOf(ClaimResult.Unreadable.class);
             store.purgeExpired(100);
 
-            database.execute("update idempotency_record set state = 'P', result = null where record_version = 2");
+            database.execute("update idempotency_record set state = 'P', result = null, lease_until = " + NEVER
+                    + ", expires_at = " + NEVER + " where record_version = 2");
             Lease lease = new Lease(
                     new ClaimRequest(
                             request.id(), "pay", Guarantee.AT_LEAST_ONCE, THEIRS, FINGERPRINT, LONG, LONG, null),
@@ -88,11 +92,28 @@ class RollingDeployTests {
             assertThat(store.complete(lease, result("mine"), LONG)).isEqualTo(WriteOutcome.LOST);
             assertThat(store.renew(lease)).isEqualTo(WriteOutcome.LOST);
             assertThat(store.release(lease)).isEqualTo(WriteOutcome.LOST);
+
+            database.execute("update idempotency_record set lease_until = null where record_version = 2");
+            JdbcIdempotencyStore separate = JdbcIdempotencyStore.builder(database.pool())
+                    .claimMode(ClaimMode.SEPARATE)
+                    .build();
+            assertThat(claimAndComplete(database, store, lease)).isEqualTo(WriteOutcome.LOST);
+            assertThat(claimAndComplete(database, separate, lease)).isEqualTo(WriteOutcome.LOST);
+            separate.afterRollback(lease);
+            database.execute("update idempotency_record set expires_at = 1 where record_version = 2");
             store.purgeExpired(100);
 
             assertThat(database.number("select count(*) from idempotency_record where record_version = 2"))
                     .isEqualTo(1);
         }
+    }
+
+    private static @Nullable WriteOutcome claimAndComplete(
+            TestDatabase database, JdbcIdempotencyStore store, Lease lease) {
+        return new TransactionTemplate(new JdbcTransactionManager(database.pool())).execute(status -> {
+            assertThat(store.claimInTransaction(lease.request(), false)).isInstanceOf(ClaimResult.Unreadable.class);
+            return store.completeInTransaction(lease, result("mine"), LONG);
+        });
     }
 
     private static ClaimRequest request(String key, @Nullable Owner takeOverFrom) {
