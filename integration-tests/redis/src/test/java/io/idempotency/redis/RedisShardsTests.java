@@ -8,7 +8,9 @@ import static io.idempotency.redis.Claims.key;
 import static io.idempotency.redis.Claims.request;
 import static io.idempotency.redis.Claims.result;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.Lease;
@@ -16,8 +18,10 @@ import io.idempotency.spi.RecordId;
 import io.idempotency.spi.WriteOutcome;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -81,5 +85,31 @@ class RedisShardsTests {
 
         assertThat(store.complete(lease, result("first"), LONG)).isEqualTo(WriteOutcome.APPLIED);
         assertReplays(store, id, "first");
+    }
+
+    // They reach the keys of one node only.
+    @Test
+    void clientsThatKnowOfNoClusterAreToldSo() {
+        LettuceConnectionFactory loneLettuce = Factories.impatientLettuce(Factories.standalone(shards.port()));
+        JedisConnectionFactory loneJedis = Factories.jedis(shards.port(), Factories.PATIENT);
+        try {
+            assertToldOfTheCluster(loneLettuce);
+            assertToldOfTheCluster(loneJedis);
+        } finally {
+            loneLettuce.destroy();
+            loneJedis.destroy();
+        }
+    }
+
+    private static void assertToldOfTheCluster(RedisConnectionFactory alone) {
+        IdempotencyStore store = RedisIdempotencyStore.builder(alone).build();
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        claim(store, request(freshId()));
+                    }
+                })
+                .withMessageContaining("the connection factory is not configured for one");
     }
 }
