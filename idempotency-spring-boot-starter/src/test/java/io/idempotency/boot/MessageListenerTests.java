@@ -10,9 +10,12 @@ import io.idempotency.KeyReusedException;
 import io.idempotency.MissingIdempotencyKeyException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.ResultNotReplayableException;
+import io.idempotency.StoreUnavailableException;
 import io.idempotency.Toggle;
+import io.idempotency.spi.IdempotencyStore;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -141,6 +144,24 @@ class MessageListenerTests {
             });
         }
 
+        // What is observed changes nothing: nobody holds the acknowledgment back, and nobody gives another one.
+        @Test
+        void acknowledgeThemselvesWhileTheyAreObserved() {
+            with(
+                    KafkaOrders.class,
+                    orders -> {
+                        for (int i = 1; i <= 2; i++) {
+                            Acks acknowledgment = new Acks();
+                            real(orders).inside =
+                                    () -> assertThat(acknowledgment.count).hasValue(1);
+                            orders.on(record("a", "k"), acknowledgment);
+                            assertThat(acknowledgment.count).hasValue(1);
+                            assertThat(real(orders).runs).hasValue(i);
+                        }
+                    },
+                    "idempotency.mode=observe");
+        }
+
         // Case 135.
         @Test
         void refuseMessagesWithoutAKey() {
@@ -190,15 +211,20 @@ class MessageListenerTests {
             });
         }
 
-        @Test
-        void giveTheirKeyToWhatTheyCall() {
-            runner.withBean(Booking.class).withBean(Booked.class).run(context -> {
-                Booking booking = context.getBean(Booking.class);
-                booking.on("a", "k");
-                booking.on("a", "k");
-                booking.on("a", "j");
-                assertThat(real(context.getBean(Booked.class)).runs).hasValue(2);
-            });
+        // Observed or not: what they call may be protected.
+        @ParameterizedTest
+        @ValueSource(strings = {"enforce", "observe"})
+        void giveTheirKeyToWhatTheyCall(String mode) {
+            runner.withBean(Booking.class)
+                    .withBean(Booked.class)
+                    .withPropertyValues("idempotency.operations.booking-on.mode=" + mode)
+                    .run(context -> {
+                        Booking booking = context.getBean(Booking.class);
+                        booking.on("a", "k");
+                        booking.on("a", "k");
+                        booking.on("a", "j");
+                        assertThat(real(context.getBean(Booked.class)).runs).hasValue(2);
+                    });
         }
 
         @Test
@@ -206,8 +232,10 @@ class MessageListenerTests {
             with(
                     Replying.class,
                     replying -> {
-                        assertThat(replying.on("k")).isEqualTo("reply 1");
-                        assertThat(replying.on("k")).isNull();
+                        assertThat(replying.on("k", new Acks())).isEqualTo("reply 1");
+                        Acks second = new Acks();
+                        assertThat(replying.on("k", second)).isNull();
+                        assertThat(second.count).hasValue(1);
                     },
                     "idempotency.store-result=false");
         }
@@ -318,6 +346,41 @@ class MessageListenerTests {
             });
         }
 
+        // A message is no dead letter because the store is away.
+        @Test
+        void requeueWhatTheStoreDoesNotAnswer() {
+            IdempotencyStore silent = scripted(IdempotencyStore.class, (called, arguments) -> {
+                if (called.equals("name")) {
+                    return "own";
+                }
+                throw new StoreUnavailableException("away", null);
+            });
+            runner.withBean(IdempotencyStore.class, () -> silent)
+                    .withBean(RabbitOrders.class)
+                    .run(context -> {
+                        RabbitOrders orders = context.getBean(RabbitOrders.class);
+                        List<String> calls = new ArrayList<>();
+                        assertThatThrownBy(() -> orders.on(message("a", "m"), recorded(calls)))
+                                .isInstanceOf(ImmediateRequeueAmqpException.class)
+                                .hasCauseInstanceOf(StoreUnavailableException.class);
+                        assertThat(calls).containsExactly("basicNack [7, false, true]");
+                        assertThat(real(orders).runs).hasValue(0);
+                    });
+        }
+
+        @Test
+        void leaveMessagesThatAreObservedToTheirListener() {
+            with(
+                    RabbitOrders.class,
+                    orders -> {
+                        orders.on(message("a", "m"), untouched());
+                        orders.on(message("a", "m"), untouched());
+                        orders.on(message("b", "m"), untouched());
+                        assertThat(real(orders).runs).hasValue(3);
+                    },
+                    "idempotency.mode=observe");
+        }
+
         @Test
         void rejectWhatCannotBecomeBetter() {
             with(RabbitOrders.class, orders -> {
@@ -350,19 +413,19 @@ class MessageListenerTests {
     @Nested
     class OfJms {
 
-        private jakarta.jms.TextMessage message(@Nullable String key) {
+        private jakarta.jms.TextMessage message(@Nullable String key, String text) {
             return scripted(jakarta.jms.TextMessage.class, (called, arguments) -> switch (called) {
                 case "getJMSMessageID" -> "ID:1";
                 case "getObjectProperty" -> "Idempotency_Key".equals(arguments[0]) ? key : null;
-                case "getText" -> "a";
+                case "getText" -> text;
                 default -> throw new UnsupportedOperationException(called);
             });
         }
 
         @Test
         void takeTheKeyPropertyBeforeTheMessageId() {
-            jakarta.jms.TextMessage byId = message(null);
-            jakarta.jms.TextMessage byKey = message("k");
+            jakarta.jms.TextMessage byId = message(null, "a");
+            jakarta.jms.TextMessage byKey = message("k", "a");
             with(JmsOrders.class, orders -> {
                 orders.on(byId);
                 orders.on(byId);
@@ -370,6 +433,42 @@ class MessageListenerTests {
                 orders.on(byKey);
                 assertThat(real(orders).runs).hasValue(2);
             });
+        }
+
+        @Test
+        void compareTheText() {
+            with(JmsOrders.class, orders -> {
+                orders.on(message("k", "a"));
+                assertThatThrownBy(() -> orders.on(message("k", "b"))).isInstanceOf(KeyReusedException.class);
+            });
+        }
+
+        // Case 131: a broker counts deliveries, so that each has to take its time.
+        @Test
+        void refuseWhatStillRunsAfterAPause() {
+            CountDownLatch entered = new CountDownLatch(1);
+            CountDownLatch leave = new CountDownLatch(1);
+            with(
+                    JmsOrders.class,
+                    orders -> {
+                        real(orders).inside = () -> {
+                            entered.countDown();
+                            MessageListenerTests.await(leave);
+                        };
+                        CompletableFuture<Void> first = CompletableFuture.runAsync(() -> orders.on(message("k", "a")));
+                        MessageListenerTests.await(entered);
+                        long start = System.nanoTime();
+
+                        assertThatThrownBy(() -> orders.on(message("k", "a")))
+                                .isInstanceOfSatisfying(
+                                        OperationInProgressException.class,
+                                        busy -> assertThat(Duration.ofNanos(System.nanoTime() - start))
+                                                .isGreaterThanOrEqualTo(busy.retryAfter()));
+
+                        leave.countDown();
+                        first.join();
+                    },
+                    "idempotency.lease=1s");
         }
     }
 
@@ -480,7 +579,7 @@ class MessageListenerTests {
 
         @KafkaListener(topics = "orders", groupId = "replying")
         @Idempotent(key = "#id")
-        public String on(String id) {
+        public String on(String id, Acknowledgment acknowledgment) {
             return "reply " + runs.incrementAndGet();
         }
     }
@@ -529,11 +628,13 @@ class MessageListenerTests {
     static class JmsOrders {
 
         final AtomicInteger runs = new AtomicInteger();
+        Runnable inside = () -> {};
 
         @JmsListener(destination = "orders")
         @Idempotent
         public void on(jakarta.jms.Message message) {
             runs.incrementAndGet();
+            inside.run();
         }
     }
 

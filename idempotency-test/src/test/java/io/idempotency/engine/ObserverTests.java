@@ -5,14 +5,21 @@ import static org.awaitility.Awaitility.await;
 
 import io.idempotency.Guarantee;
 import io.idempotency.MissingIdempotencyKeyException;
+import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.IdempotencyRecord;
+import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.OutcomePolicy.Disposition;
+import io.idempotency.spi.RecordId;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import io.idempotency.test.FaultyStore;
 import io.idempotency.test.RecordingListener;
 import io.idempotency.test.RecordingListener.Event;
 import io.idempotency.test.RecordingListener.Kind;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,6 +67,49 @@ class ObserverTests {
         begin();
 
         hears("failed", "failed", "executed", "replayed");
+    }
+
+    @Test
+    void keepsAKeyWhoseOutcomeWouldBeUnknown() {
+        begin().ended(Disposition.HOLD);
+        begin();
+
+        hears("failed", "in_progress");
+    }
+
+    // A transaction holds such a record, or a crash has left it behind.
+    @Test
+    void takesARecordWithoutALeaseForNoAnswer() {
+        IdempotencyStore records = faulty.store();
+        IdempotencyStore store = (IdempotencyStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {IdempotencyStore.class},
+                (proxy, method, arguments) -> method.getName().equals("find")
+                        ? Optional.of(withoutLease((RecordId) arguments[0]))
+                        : method.invoke(records, arguments));
+        try (IdempotencyEngine other =
+                IdempotencyEngine.on(store).listeners(List.of(listener)).build()) {
+            other.observer().begin("pay", () -> call(settings().build())).ended(Disposition.STORE);
+
+            hears("executed");
+        }
+    }
+
+    private static IdempotencyRecord withoutLease(RecordId id) {
+        return new IdempotencyRecord(
+                id,
+                "pay",
+                Guarantee.EXACTLY_ONCE,
+                false,
+                Fingerprint.NONE,
+                null,
+                1,
+                Instant.EPOCH,
+                null,
+                null,
+                Duration.ofHours(1),
+                null,
+                null);
     }
 
     @Test

@@ -191,6 +191,17 @@ class ObserveHttpTests {
     }
 
     @Test
+    void keepsAFailureThatWouldHaveBeenStored() {
+        double executed = observed("handlers-declines", "executed");
+        double replayed = observed("handlers-declines", "replayed");
+
+        assertThat(post("/observed/declines", "{}").status()).isEqualTo(500);
+        counts("handlers-declines", "executed", executed);
+        assertThat(post("/observed/declines", "{}").status()).isEqualTo(500);
+        counts("handlers-declines", "replayed", replayed);
+    }
+
+    @Test
     void passesOnABodyThatIsTooLargeWhateverItsFraming() throws IOException {
         double tooLarge = observed("handlers-size", "request_too_large");
         byte[] large = new byte[200_000];
@@ -417,6 +428,12 @@ class ObserveHttpTests {
         @Idempotent
         String fails() {
             throw new IllegalStateException("broken");
+        }
+
+        @PostMapping("/observed/declines")
+        @Idempotent(storeFailures = IllegalStateException.class)
+        String declines() {
+            throw new IllegalStateException("declined");
         }
 
         @PostMapping("/observed/size")
