@@ -7,7 +7,7 @@
 #include "properties.h"
 
 #define JOINED    1                /* PostgreSQL */
-#define BY_INSERT 2                /* joined on H2, MariaDB and MySQL: in a transaction of the application */
+#define BY_INSERT 2                /* joined on H2, MariaDB and MySQL; on PostgreSQL where no result is kept */
 #define SEPARATE  3                /* a committed placeholder that the transaction locks */
 #ifndef MODE
 #define MODE JOINED

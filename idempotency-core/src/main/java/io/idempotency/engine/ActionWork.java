@@ -30,6 +30,11 @@ final class ActionWork<T extends @Nullable Object> implements Work {
         return finish(action.run());
     }
 
+    @Override
+    public @Nullable StoredResult resultInAdvance() {
+        return !storeResult || type.isNothing() ? stored(null) : null;
+    }
+
     Finish finish(T result) {
         value = result;
         return new Finish.Store(stored(result), false);

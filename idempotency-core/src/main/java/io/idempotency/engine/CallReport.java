@@ -1,6 +1,7 @@
 package io.idempotency.engine;
 
 import io.idempotency.IdempotencyException;
+import io.idempotency.spi.StoredResult;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -154,6 +155,11 @@ final class CallReport {
 
         private ObservedWork(Work work) {
             this.work = work;
+        }
+
+        @Override
+        public @Nullable StoredResult resultInAdvance() {
+            return work.resultInAdvance();
         }
 
         @Override

@@ -6,14 +6,12 @@ import io.idempotency.engine.Judge.Verdict;
 import io.idempotency.spi.BusinessTransactions;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.TransactionConflictException;
-import io.idempotency.spi.TransactionalStore;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A transaction in which the key is claimed after other work has begun. The claim joins it on every database. */
 final class LateTransaction implements LateWork.Claim {
 
-    private final TransactionalStore store;
     private final Judge judge;
     private final RunningCalls running;
     private final BusinessTransactions transactions;
@@ -26,12 +24,10 @@ final class LateTransaction implements LateWork.Claim {
     private boolean rolledBack;
 
     LateTransaction(
-            TransactionalStore store,
             Judge judge,
             RunningCalls running,
             BusinessTransactions transactions,
             Function<Call, TransactionalAttempt> attempts) {
-        this.store = store;
         this.judge = judge;
         this.running = running;
         this.transactions = transactions;
@@ -70,11 +66,11 @@ final class LateTransaction implements LateWork.Claim {
         TransactionalAttempt claiming = attempts.apply(call);
         attempt = claiming;
         try {
-            ClaimResult found = store.claimInOpenTransaction(claiming.request());
+            ClaimResult found = claiming.claimInOpen();
             if (found instanceof ClaimResult.Abandoned
                     && judge.judge(call, found) instanceof Verdict.TakeOver takeOver) {
                 claiming.takeOverFrom(takeOver.seen());
-                found = store.claimInOpenTransaction(claiming.request());
+                found = claiming.claimInOpen();
             }
             if (found instanceof ClaimResult.Claimed claimed) {
                 claiming.begin(claimed, transaction, transactions);

@@ -20,12 +20,17 @@ final class TransactionalAttempt implements Attempt {
 
     private static final Logger log = LoggerFactory.getLogger(TransactionalAttempt.class);
 
+    private static final long LATE_BY_ONE_IN = 1000;
+
     private final Call call;
     private final TransactionalStore store;
+    private final EngineRuntime runtime;
     private final SafeListener listener;
     private final Results results;
     private final RunningCalls running;
+    private final @Nullable StoredResult resultInAdvance;
     private ClaimRequest request;
+    private long claimedAt;
     private BusinessTransactions.@Nullable Handle transaction;
     private @Nullable BusinessTransactions transactions;
     private @Nullable Lease lease;
@@ -39,14 +44,17 @@ final class TransactionalAttempt implements Attempt {
 
     TransactionalAttempt(
             Call call,
-            ClaimRequest request,
+            @Nullable StoredResult resultInAdvance,
             TransactionalStore store,
+            EngineRuntime runtime,
             SafeListener listener,
             Results results,
             RunningCalls running) {
         this.call = call;
-        this.request = request;
+        this.resultInAdvance = resultInAdvance;
+        this.request = call.claimBy(runtime.newOwner());
         this.store = store;
+        this.runtime = runtime;
         this.listener = listener;
         this.results = results;
         this.running = running;
@@ -62,6 +70,22 @@ final class TransactionalAttempt implements Attempt {
 
     void takeOverFrom(Owner seen) {
         request = request.takingOverFrom(seen);
+    }
+
+    /** Claims the key in a transaction of the library. */
+    ClaimResult claim(boolean serializable) {
+        claimedAt = runtime.nanoTime();
+        return resultInAdvance == null
+                ? store.claimInTransaction(request, serializable)
+                : store.recordDoneInTransaction(request, results.seal(resultInAdvance), serializable);
+    }
+
+    /** Claims the key in a transaction of the application. */
+    ClaimResult claimInOpen() {
+        claimedAt = runtime.nanoTime();
+        return resultInAdvance == null
+                ? store.claimInOpenTransaction(request)
+                : store.recordDoneInOpenTransaction(request, results.seal(resultInAdvance));
     }
 
     Lease lease() {
@@ -165,10 +189,22 @@ final class TransactionalAttempt implements Attempt {
             standsAfterRollback = stored.standsAfterRollback() ? stored.result() : null;
             return;
         }
+        if (isRecorded(stored.result())) {
+            return;
+        }
         if (complete(stored.result()) == WriteOutcome.LOST) {
             outdone = true;
             rollBack(openTransaction);
         }
+    }
+
+    // The retention of what was stored with the claim began there, which is near enough to its completion for most
+    // work.
+    private boolean isRecorded(StoredResult result) {
+        return resultInAdvance != null
+                && result.equals(resultInAdvance)
+                && (runtime.nanoTime() - claimedAt)
+                        <= call.settings().retention().toNanos() / LATE_BY_ONE_IN;
     }
 
     /** Runs the work in a transaction that the application has opened and will end. */

@@ -55,8 +55,7 @@ final class TransactionalCalls {
         try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
             boolean triedAgain = false;
             while (true) {
-                TransactionalAttempt attempt = new TransactionalAttempt(
-                        call, call.claimBy(runtime.newOwner()), store, listener, results, running);
+                TransactionalAttempt attempt = newAttempt(call, work.resultInAdvance());
                 ClaimResult found = attemptOnce(call, work, transactions, attempt);
                 if (found == null) {
                     return attempt.completion();
@@ -131,9 +130,9 @@ final class TransactionalCalls {
             BusinessTransactions transactions,
             TransactionalAttempt attempt)
             throws Throwable {
-        ClaimResult found = store.claimInTransaction(attempt.request(), transactions.serializable());
+        ClaimResult found = attempt.claim(transactions.serializable());
         if (canTakeOver(call, found, attempt)) {
-            found = store.claimInTransaction(attempt.request(), transactions.serializable());
+            found = attempt.claim(transactions.serializable());
         }
         if (found instanceof ClaimResult.Claimed claimed) {
             attempt.run(work, claimed, transaction, transactions);
@@ -247,7 +246,7 @@ final class TransactionalCalls {
     /** Runs work that claims its key on the way. */
     Completion executeLate(OperationSettings settings, LateWork work) throws Throwable {
         BusinessTransactions transactions = Objects.requireNonNull(settings.transactions());
-        LateTransaction late = new LateTransaction(store, judge, running, transactions, this::newAttempt);
+        LateTransaction late = new LateTransaction(judge, running, transactions, call -> newAttempt(call, null));
         ClaimResult found = transactions.isOpen()
                 ? inOpenTransaction(late, work, transactions)
                 : inNewTransaction(settings, work, transactions, late);
@@ -278,8 +277,8 @@ final class TransactionalCalls {
         return attempt.isOutdone() ? new ClaimResult.Contended() : null;
     }
 
-    private TransactionalAttempt newAttempt(Call call) {
-        return new TransactionalAttempt(call, call.claimBy(runtime.newOwner()), store, listener, results, running);
+    private TransactionalAttempt newAttempt(Call call, @Nullable StoredResult resultInAdvance) {
+        return new TransactionalAttempt(call, resultInAdvance, store, runtime, listener, results, running);
     }
 
     private @Nullable ClaimResult inNewTransaction(
@@ -358,8 +357,7 @@ final class TransactionalCalls {
                             + " is EXACTLY_ONCE and was called in a read-only transaction, in which its result cannot be recorded");
         }
         BusinessTransactions.Handle transaction = transactions.open();
-        TransactionalAttempt attempt =
-                new TransactionalAttempt(call, call.claimBy(runtime.newOwner()), store, listener, results, running);
+        TransactionalAttempt attempt = newAttempt(call, work.resultInAdvance());
         ClaimResult found = claimInOpen(attempt, transaction);
         if (canTakeOver(call, found, attempt)) {
             found = claimInOpen(attempt, transaction);
@@ -382,7 +380,7 @@ final class TransactionalCalls {
     // The database has rolled it back already. Whoever swallows the exception must not commit what comes after it.
     private ClaimResult claimInOpen(TransactionalAttempt attempt, BusinessTransactions.Handle transaction) {
         try {
-            return store.claimInOpenTransaction(attempt.request());
+            return attempt.claimInOpen();
         } catch (TransactionConflictException conflict) {
             transaction.setRollbackOnly();
             throw conflict;

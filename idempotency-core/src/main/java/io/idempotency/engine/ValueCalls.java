@@ -115,7 +115,11 @@ public final class ValueCalls {
 
         // Of a method that returns nothing, the fact is the result.
         boolean isKept(OperationSettings settings) {
-            return settings.storeResult() || type == void.class || type == Void.class;
+            return settings.storeResult() || isNothing();
+        }
+
+        boolean isNothing() {
+            return type == void.class || type == Void.class;
         }
     }
 

@@ -38,7 +38,35 @@ public interface TransactionalStore extends IdempotencyStore {
     ClaimResult claimInOpenTransaction(ClaimRequest request);
 
     /**
-     * Stores the result in the transaction of the claim; visible when that commits. On {@code LOST} the caller must roll back.
+     * {@link #claimInTransaction} straight to done, for work whose result is known before it has run. The transaction needs no
+     * completion then, but may have one: {@link #completeInTransaction} replaces the result.
+     *
+     * <p>A store that has nothing better claims and completes.
+     */
+    default ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        return completed(claimInTransaction(request, serializable), result);
+    }
+
+    /** {@link #claimInOpenTransaction} straight to done, as {@link #recordDoneInTransaction} does it. */
+    default ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        return completed(claimInOpenTransaction(request), result);
+    }
+
+    private ClaimResult completed(ClaimResult answer, StoredResult result) {
+        if (answer instanceof ClaimResult.Claimed claimed
+                && completeInTransaction(
+                                claimed.lease(),
+                                result,
+                                claimed.lease().request().retention())
+                        == WriteOutcome.LOST) {
+            return new ClaimResult.Contended();
+        }
+        return answer;
+    }
+
+    /**
+     * Stores the result in the transaction of the claim, in place of the one that was stored with the claim; visible when that
+     * transaction commits. On {@code LOST} the caller must roll back.
      */
     WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention);
 

@@ -224,7 +224,18 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
     // What a transaction reads may never be committed. The copy is made of what is read outside of it.
     @Override
     public ClaimResult claimInTransaction(ClaimRequest request, boolean serializable) {
-        ClaimResult answer = database.claimInTransaction(request, serializable);
+        return learnedInTransaction(request, database.claimInTransaction(request, serializable));
+    }
+
+    // It is copied when its first duplicate comes: until the commit another result may take its place.
+    @Override
+    public ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        return barredByTakeover(
+                request,
+                () -> learnedInTransaction(request, database.recordDoneInTransaction(request, result, serializable)));
+    }
+
+    private ClaimResult learnedInTransaction(ClaimRequest request, ClaimResult answer) {
         count(request, answer);
         if (answer instanceof ClaimResult.Done) {
             cache.later(() -> find(request.id()));
@@ -232,13 +243,35 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
         return answer;
     }
 
+    private ClaimResult barredByTakeover(ClaimRequest request, Supplier<ClaimResult> claim) {
+        if (request.takeOverFrom() == null) {
+            return claim.get();
+        }
+        cache.bar(request.id());
+        ClaimResult answer = claim.get();
+        if (answer instanceof ClaimResult.Claimed) {
+            afterCommit.accept(() -> cache.bar(request.id()));
+        }
+        return answer;
+    }
+
     @Override
     public ClaimResult claimInOpenTransaction(ClaimRequest request) {
+        return claimInOpenTransaction(request, () -> database.claimInOpenTransaction(request));
+    }
+
+    @Override
+    public ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        return claimInOpenTransaction(
+                request, () -> barredByTakeover(request, () -> database.recordDoneInOpenTransaction(request, result)));
+    }
+
+    private ClaimResult claimInOpenTransaction(ClaimRequest request, Supplier<ClaimResult> claim) {
         Optional<ClaimResult.Done> known = ask(request);
         if (known.isPresent()) {
             return known.get();
         }
-        ClaimResult answer = database.claimInOpenTransaction(request);
+        ClaimResult answer = claim.get();
         count(request, answer);
         if (answer instanceof ClaimResult.Claimed claimed) {
             inOpenTransaction.add(claimed.lease());

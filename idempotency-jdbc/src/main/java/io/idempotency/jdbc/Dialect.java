@@ -115,13 +115,22 @@ interface Dialect {
     /** {@link #take} by a transaction that keeps the row locked until it ends. */
     OptionalLong takeInTransaction(Session session, ClaimRequest request, Entry entry) throws SQLException;
 
-    /** A claim in a transaction of the library that has done nothing yet. */
-    ClaimResult claimJoined(Session session, ClaimRequest request, boolean serializable) throws SQLException;
+    /**
+     * A claim in a transaction of the library that has done nothing yet.
+     *
+     * @param entry what it writes; one that is not done may be left to {@link #completeInTransaction}
+     */
+    ClaimResult claimJoined(Session session, ClaimRequest request, Entry entry, boolean serializable)
+            throws SQLException;
 
-    /** A claim in a transaction of which nothing is known. It stays usable. */
-    ClaimResult claimInOpen(Session session, ClaimRequest request) throws SQLException;
+    /**
+     * A claim in a transaction of which nothing is known. It stays usable.
+     *
+     * @param entry as in {@link #claimJoined}
+     */
+    ClaimResult claimInOpen(Session session, ClaimRequest request, Entry entry) throws SQLException;
 
-    /** Stores what the transaction has claimed. */
+    /** Stores what the transaction has claimed, done already or not. */
     WriteOutcome completeInTransaction(Session session, Lease lease, Entry done) throws SQLException;
 
     /**

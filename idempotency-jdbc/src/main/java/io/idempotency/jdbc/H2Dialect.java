@@ -201,6 +201,14 @@ final class H2Dialect implements Dialect {
         return select(session, read, id);
     }
 
+    // Under READ UNCOMMITTED it may never be committed.
+    @Override
+    public @Nullable Row readInTransaction(Session session, RecordId id) throws SQLException {
+        return session.connection().getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED
+                ? null
+                : read(session, id);
+    }
+
     /** The row, if nobody else has locked it; from then on this transaction has. */
     private @Nullable Row lock(Session session, RecordId id) throws SQLException {
         return select(session, lock, id);
@@ -420,20 +428,21 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public ClaimResult claimJoined(Session session, ClaimRequest request, boolean serializable) throws SQLException {
-        return claim(session, request, new ClaimResult.Contended());
+    public ClaimResult claimJoined(Session session, ClaimRequest request, Entry entry, boolean serializable)
+            throws SQLException {
+        return claim(session, request, entry, new ClaimResult.Contended());
     }
 
     // A lock would stay with the transaction, and keep a record from its owner that was only looked at.
     @Override
-    public ClaimResult claimInOpen(Session session, ClaimRequest request) throws SQLException {
-        Row row = read(session, request.id());
+    public ClaimResult claimInOpen(Session session, ClaimRequest request, Entry entry) throws SQLException {
+        Row row = readInTransaction(session, request.id());
         ClaimResult answer = row == null ? null : row.answerTo(request);
-        return answer != null ? answer : claim(session, request, Row.HELD);
+        return answer != null ? answer : claim(session, request, entry, Row.HELD);
     }
 
-    private ClaimResult claim(Session session, ClaimRequest request, ClaimResult ifUnreadable) throws SQLException {
-        Entry entry = Entry.heldByTransaction(request);
+    private ClaimResult claim(Session session, ClaimRequest request, Entry entry, ClaimResult ifUnreadable)
+            throws SQLException {
         Row row = lock(session, request.id());
         if (row != null) {
             ClaimResult answer = row.answerTo(request);
@@ -443,7 +452,7 @@ final class H2Dialect implements Dialect {
         if (found.inserted()) {
             return Row.claimed(request, 1);
         }
-        Row other = read(session, request.id());
+        Row other = readInTransaction(session, request.id());
         ClaimResult answer = other == null ? null : other.answerTo(request);
         if (answer != null) {
             return answer;
@@ -454,7 +463,7 @@ final class H2Dialect implements Dialect {
     @Override
     public WriteOutcome completeInTransaction(Session session, Lease lease, Entry done) throws SQLException {
         Row row = lock(session, lease.id());
-        if (row == null || !row.isPlaceholder() || !row.processingBy(lease.owner())) {
+        if (row == null || !row.claimedInTransactionBy(lease.owner())) {
             return WriteOutcome.LOST;
         }
         overwrite(session, lease.id(), done, lease.token(), true);

@@ -65,7 +65,7 @@ abstract class InnoDbDialect implements Dialect {
     private static final String COMPLETE_IN_TRANSACTION = """
             update %1$s
             set state = 'D', completed_at = %3$s, expires_at = %3$s + ?, result = ?
-            where id = ? and record_version = 1 and state = 'P' and owner = ? and lease_until is null
+            where id = ? and record_version = 1 and owner = ? and lease_until is null
             """;
 
     private static final String RENEW = """
@@ -451,20 +451,22 @@ abstract class InnoDbDialect implements Dialect {
         return warnings;
     }
 
+    // What is done by its claim is claimed by one statement. The lock that a duplicate gets by it ends with its
+    // transaction, which is rolled back at once.
     @Override
-    public ClaimResult claimJoined(Session session, ClaimRequest request, boolean serializable) throws SQLException {
-        return claim(session, request);
+    public ClaimResult claimJoined(Session session, ClaimRequest request, Entry entry, boolean serializable)
+            throws SQLException {
+        return entry.isDone() ? claim(session, request, entry, null) : claimInOpen(session, request, entry);
     }
 
     @Override
-    public ClaimResult claimInOpen(Session session, ClaimRequest request) throws SQLException {
-        return claim(session, request);
+    public ClaimResult claimInOpen(Session session, ClaimRequest request, Entry entry) throws SQLException {
+        return claim(session, request, entry, readInTransaction(session, request.id()));
     }
 
-    private ClaimResult claim(Session session, ClaimRequest request) throws SQLException {
+    private ClaimResult claim(Session session, ClaimRequest request, Entry entry, @Nullable Row row)
+            throws SQLException {
         RecordId id = request.id();
-        Entry entry = Entry.heldByTransaction(request);
-        Row row = readInTransaction(session, id);
         ClaimResult answer = row == null ? null : row.answerTo(request);
         if (answer != null) {
             return answer;

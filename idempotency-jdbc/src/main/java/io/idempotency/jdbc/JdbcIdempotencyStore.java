@@ -265,12 +265,21 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
 
     @Override
     public ClaimResult claimInTransaction(ClaimRequest request, boolean serializable) {
+        return claimInTransaction(request, Entry.heldByTransaction(request), serializable);
+    }
+
+    @Override
+    public ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        return claimInTransaction(request, Entry.done(request, result, request.retention()), serializable);
+    }
+
+    private ClaimResult claimInTransaction(ClaimRequest request, Entry entry, boolean serializable) {
         Database known = database();
         return inTransaction(task("The claim", request), (dialect, session) -> {
             if (mode(known) == ClaimMode.JOINED) {
-                return dialect.claimJoined(session, request, isSerializable(known, serializable));
+                return dialect.claimJoined(session, request, entry, isSerializable(known, serializable));
             }
-            OptionalLong token = dialect.takeInTransaction(session, request, Entry.heldByTransaction(request));
+            OptionalLong token = dialect.takeInTransaction(session, request, entry);
             if (token.isPresent()) {
                 return Row.claimed(request, token.getAsLong());
             }
@@ -282,7 +291,17 @@ public final class JdbcIdempotencyStore implements TransactionalStore, Purgeable
 
     @Override
     public ClaimResult claimInOpenTransaction(ClaimRequest request) {
-        return inTransaction(task("The claim", request), (dialect, session) -> dialect.claimInOpen(session, request));
+        return claimInOpenTransaction(request, Entry.heldByTransaction(request));
+    }
+
+    @Override
+    public ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        return claimInOpenTransaction(request, Entry.done(request, result, request.retention()));
+    }
+
+    private ClaimResult claimInOpenTransaction(ClaimRequest request, Entry entry) {
+        return inTransaction(
+                task("The claim", request), (dialect, session) -> dialect.claimInOpen(session, request, entry));
     }
 
     @Override

@@ -211,7 +211,7 @@ public final class JdbcSchema {
 
     private static void store(Dialect dialect, Session session, ClaimRequest request, StoredResult result)
             throws SQLException {
-        dialect.claimInOpen(session, request);
+        dialect.claimInOpen(session, request, Entry.heldByTransaction(request));
         dialect.completeInTransaction(session, new Lease(request, 1), Entry.done(request, result, request.retention()));
     }
 

@@ -39,7 +39,7 @@ final class PostgreSqlDialect implements Dialect {
                 select %2$s
                 from %1$s where id = ?
             ), gate as materialized (
-                select case when not exists (select from seen) then pg_try_advisory_xact_lock_shared(?) end as passed
+                select case when not exists (select from seen) then %3$s(?) end as passed
             ), inserted as (
                 insert into %1$s (id, record_version, token, state, operation, guarantee, owner, fingerprint,
                         completed_at, lease_until, expires_at, result, created_at)
@@ -215,10 +215,10 @@ final class PostgreSqlDialect implements Dialect {
                 guarantee = excluded.guarantee, owner = excluded.owner, fingerprint = excluded.fingerprint,
                 completed_at = excluded.completed_at, lease_until = excluded.lease_until,
                 expires_at = excluded.expires_at, result = excluded.result,
-                created_at = case when r.state = 'P' then r.created_at else excluded.created_at end
+                created_at = case when r.owner = excluded.owner then r.created_at else excluded.created_at end
             where r.record_version = 1
                 and (r.state = 'D' and r.expires_at <= excluded.completed_at
-                    or r.state = 'P' and r.lease_until is null and r.owner = excluded.owner)
+                    or r.lease_until is null and r.owner = excluded.owner)
             """;
 
     private static final String WAIT_FOR_LOCK = "select pg_advisory_xact_lock(?)";
@@ -228,6 +228,7 @@ final class PostgreSqlDialect implements Dialect {
     private final String name;
     private final byte[] lockPrefix;
     private final String insertOrRead;
+    private final String insertOrReadAlone;
     private final String read;
     private final String take;
     private final String complete;
@@ -245,7 +246,8 @@ final class PostgreSqlDialect implements Dialect {
     PostgreSqlDialect(int majorVersion, TableName table) {
         this.name = "PostgreSQL " + majorVersion;
         this.lockPrefix = table.text().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
-        this.insertOrRead = INSERT_OR_READ.formatted(table.text(), Row.COLUMNS);
+        this.insertOrRead = INSERT_OR_READ.formatted(table.text(), Row.COLUMNS, "pg_try_advisory_xact_lock_shared");
+        this.insertOrReadAlone = INSERT_OR_READ.formatted(table.text(), Row.COLUMNS, "pg_try_advisory_xact_lock");
         this.read = READ.formatted(table.text(), Row.COLUMNS);
         this.take = TAKE.formatted(table.text());
         this.complete = COMPLETE.formatted(table.text());
@@ -293,7 +295,11 @@ final class PostgreSqlDialect implements Dialect {
 
     @Override
     public Found insertOrRead(Session session, RecordId id, Entry entry) throws SQLException {
-        try (PreparedStatement statement = session.prepare(insertOrRead)) {
+        return insertOrRead(session, insertOrRead, id, entry);
+    }
+
+    private Found insertOrRead(Session session, String sql, RecordId id, Entry entry) throws SQLException {
+        try (PreparedStatement statement = session.prepare(sql)) {
             statement.setBytes(1, id.bytes());
             statement.setLong(2, lockKey(id));
             statement.setBytes(3, id.bytes());
@@ -459,11 +465,21 @@ final class PostgreSqlDialect implements Dialect {
     }
 
     @Override
-    public ClaimResult claimJoined(Session session, ClaimRequest request, boolean serializable) throws SQLException {
-        return serializable ? claimByInsert(session, request) : claimByLock(session, request);
+    public ClaimResult claimJoined(Session session, ClaimRequest request, Entry entry, boolean serializable)
+            throws SQLException {
+        return serializable
+                ? afterInsert(session, request, entry, lockAndInsert(session, request.id(), entry))
+                : claimReading(session, request, entry);
     }
 
-    private ClaimResult claimByLock(Session session, ClaimRequest request) throws SQLException {
+    // What is done by its claim is inserted at once; what is not, when it is done.
+    private ClaimResult claimReading(Session session, ClaimRequest request, Entry entry) throws SQLException {
+        return entry.isDone()
+                ? afterInsert(session, request, entry, insertOrRead(session, insertOrReadAlone, request.id(), entry))
+                : claimByLock(session, request, entry);
+    }
+
+    private ClaimResult claimByLock(Session session, ClaimRequest request, Entry entry) throws SQLException {
         try (PreparedStatement statement = session.prepare(lockAndRead)) {
             statement.setLong(1, lockKey(request.id()));
             statement.setBytes(2, request.id().bytes());
@@ -477,12 +493,12 @@ final class PostgreSqlDialect implements Dialect {
             try (ResultSet rows = statement.getResultSet()) {
                 row = rows.next() ? Row.read(request.id(), rows, 1, OwnerColumn.UUID_TYPE) : null;
             }
-            return judge(session, request, locked, row);
+            return judge(session, request, entry, locked, row);
         }
     }
 
     // The row comes first: what is done is done, whoever holds the lock.
-    private ClaimResult judge(Session session, ClaimRequest request, boolean locked, @Nullable Row row)
+    private ClaimResult judge(Session session, ClaimRequest request, Entry entry, boolean locked, @Nullable Row row)
             throws SQLException {
         ClaimResult answer = row == null ? null : row.answerTo(request);
         if (answer != null) {
@@ -494,39 +510,47 @@ final class PostgreSqlDialect implements Dialect {
         if (row == null || row.toRecord().done()) {
             return Row.claimed(request, 1);
         }
-        return takeOrHeld(session, request);
+        return takeOrHeld(session, request, entry);
     }
 
-    private ClaimResult takeOrHeld(Session session, ClaimRequest request) throws SQLException {
-        OptionalLong token = takeInTransaction(session, request, Entry.heldByTransaction(request));
+    private ClaimResult takeOrHeld(Session session, ClaimRequest request, Entry entry) throws SQLException {
+        OptionalLong token = takeInTransaction(session, request, entry);
         return token.isPresent() ? Row.claimed(request, token.getAsLong()) : Row.HELD;
     }
 
-    private ClaimResult claimByInsert(Session session, ClaimRequest request) throws SQLException {
+    private Found lockAndInsert(Session session, RecordId id, Entry entry) throws SQLException {
         try (PreparedStatement statement = session.prepare(lockAndInsert)) {
-            statement.setLong(1, lockKey(request.id()));
-            statement.setBytes(2, request.id().bytes());
-            Entry.heldByTransaction(request).bind(statement, 3, OwnerColumn.UUID_TYPE);
+            statement.setLong(1, lockKey(id));
+            statement.setBytes(2, id.bytes());
+            entry.bind(statement, 3, OwnerColumn.UUID_TYPE);
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
                 if (rows.getBoolean(2)) {
-                    return Row.claimed(request, 1);
+                    return Found.INSERTED;
                 }
-                if (!rows.getBoolean(1)) {
-                    return Row.HELD;
-                }
+                return rows.getBoolean(1) ? Found.UNSEEN : Found.HELD;
             }
         }
-        Row row = read(session, request.id());
+    }
+
+    private ClaimResult afterInsert(Session session, ClaimRequest request, Entry entry, Found found)
+            throws SQLException {
+        if (found.inserted()) {
+            return Row.claimed(request, 1);
+        }
+        if (found.held()) {
+            return Row.HELD;
+        }
+        Row row = found.row() == null ? read(session, request.id()) : found.row();
         ClaimResult answer = row == null ? null : row.answerTo(request);
         if (answer != null) {
             return answer;
         }
-        return row == null ? new ClaimResult.Contended() : takeOrHeld(session, request);
+        return row == null ? new ClaimResult.Contended() : takeOrHeld(session, request, entry);
     }
 
     @Override
-    public ClaimResult claimInOpen(Session session, ClaimRequest request) throws SQLException {
+    public ClaimResult claimInOpen(Session session, ClaimRequest request, Entry entry) throws SQLException {
         String isolation;
         Row row;
         try (PreparedStatement statement = session.prepare(readUnlessSerializable)) {
@@ -545,16 +569,18 @@ final class PostgreSqlDialect implements Dialect {
         if (answer != null) {
             return answer;
         }
-        return isolation.startsWith("read") ? claimByLock(session, request) : claimBehindSnapshot(session, request);
+        return isolation.startsWith("read")
+                ? claimReading(session, request, entry)
+                : claimBehindSnapshot(session, request, entry);
     }
 
     // A winner that committed after this transaction's snapshot cannot be read in it, only bumped into; that must not
     // cost the application its transaction.
-    private ClaimResult claimBehindSnapshot(Session session, ClaimRequest request) throws SQLException {
+    private ClaimResult claimBehindSnapshot(Session session, ClaimRequest request, Entry entry) throws SQLException {
         Connection connection = session.connection();
         Savepoint savepoint = connection.setSavepoint();
         try {
-            ClaimResult answer = claimByInsert(session, request);
+            ClaimResult answer = afterInsert(session, request, entry, lockAndInsert(session, request.id(), entry));
             connection.releaseSavepoint(savepoint);
             return answer;
         } catch (SQLException e) {

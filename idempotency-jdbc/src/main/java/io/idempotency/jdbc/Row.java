@@ -156,6 +156,11 @@ final class Row {
         return formatKnown && !row.done() && owner.equals(row.owner());
     }
 
+    /** Whether this owner has claimed it in a transaction: it has no lease, and its result may be there already. */
+    boolean claimedInTransactionBy(Owner owner) {
+        return formatKnown && row.leaseLeft() == null && owner.equals(row.owner());
+    }
+
     /** Whether a transaction has to hold it, and any claim may take it that finds it unlocked. */
     boolean isPlaceholder() {
         return formatKnown && !row.done() && row.leaseLeft() == null;

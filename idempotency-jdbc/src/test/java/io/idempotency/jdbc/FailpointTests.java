@@ -12,9 +12,11 @@ import io.idempotency.engine.Completion;
 import io.idempotency.engine.Finish;
 import io.idempotency.engine.IdempotencyEngine;
 import io.idempotency.engine.OperationSettings;
+import io.idempotency.engine.Work;
 import io.idempotency.jdbc.CrashMatrix.Outcome;
 import io.idempotency.jdbc.CutPoints.Step;
 import io.idempotency.spi.Fingerprint;
+import io.idempotency.spi.StoredResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,10 +51,12 @@ class FailpointTests {
     static Stream<Arguments> calls() {
         return products().stream()
                 .flatMap(product -> Stream.of(
-                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.JOINED),
-                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.SEPARATE),
-                        Arguments.of(product, Guarantee.AT_LEAST_ONCE, ClaimMode.AUTO),
-                        Arguments.of(product, Guarantee.AT_MOST_ONCE, ClaimMode.AUTO)));
+                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.JOINED, false),
+                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.JOINED, true),
+                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.SEPARATE, false),
+                        Arguments.of(product, Guarantee.EXACTLY_ONCE, ClaimMode.SEPARATE, true),
+                        Arguments.of(product, Guarantee.AT_LEAST_ONCE, ClaimMode.AUTO, false),
+                        Arguments.of(product, Guarantee.AT_MOST_ONCE, ClaimMode.AUTO, false)));
     }
 
     @BeforeEach
@@ -75,14 +80,15 @@ class FailpointTests {
 
     @ParameterizedTest
     @MethodSource("calls")
-    void retryAfterADeathFindsWhatTheCrashMatrixSays(String product, Guarantee guarantee, ClaimMode mode) {
+    void retryAfterADeathFindsWhatTheCrashMatrixSays(
+            String product, Guarantee guarantee, ClaimMode mode, boolean known) {
         try (TestDatabase database = TestDatabase.of(product)) {
-            List<Step> steps = stepsOfAFirstCall(database, guarantee, mode);
+            List<Step> steps = stepsOfAFirstCall(database, guarantee, mode, known);
             List<Outcome> found = new ArrayList<>();
             for (int n = 1; n <= steps.size(); n++) {
                 for (boolean replyLost : List.of(false, true)) {
                     CutPoints cut = new CutPoints(database.pool(), guarantee, n, replyLost, true);
-                    Outcome outcome = new Attempt(database, cut, guarantee, mode).outcome();
+                    Outcome outcome = new Attempt(database, cut, guarantee, mode, known).outcome();
                     Outcome ofRetry = new Outcome("", outcome.retry(), outcome.effects());
                     if (found.isEmpty() || !found.get(found.size() - 1).equals(ofRetry)) {
                         found.add(ofRetry);
@@ -96,14 +102,15 @@ class FailpointTests {
 
     @ParameterizedTest
     @MethodSource("calls")
-    void brokenConnectionComesToWhatTheCrashMatrixSays(String product, Guarantee guarantee, ClaimMode mode) {
+    void brokenConnectionComesToWhatTheCrashMatrixSays(
+            String product, Guarantee guarantee, ClaimMode mode, boolean known) {
         try (TestDatabase database = TestDatabase.of(product)) {
-            List<Step> steps = stepsOfAFirstCall(database, guarantee, mode);
+            List<Step> steps = stepsOfAFirstCall(database, guarantee, mode, known);
             for (int n = 1; n <= steps.size(); n++) {
                 for (boolean replyLost : List.of(false, true)) {
                     CutPoints cut = new CutPoints(database.pool(), guarantee, n, replyLost, false);
 
-                    Outcome outcome = new Attempt(database, cut, guarantee, mode).outcome();
+                    Outcome outcome = new Attempt(database, cut, guarantee, mode, known).outcome();
 
                     assertThat(CrashMatrix.afterCut(guarantee, steps.get(n - 1), replyLost))
                             .as("call %s of %s, reply lost: %s", n, steps, replyLost)
@@ -113,19 +120,22 @@ class FailpointTests {
         }
     }
 
-    private static List<Step> stepsOfAFirstCall(TestDatabase database, Guarantee guarantee, ClaimMode mode) {
+    private static List<Step> stepsOfAFirstCall(
+            TestDatabase database, Guarantee guarantee, ClaimMode mode, boolean known) {
         CutPoints counting = CutPoints.none(database.pool(), guarantee);
-        Attempt undisturbed = new Attempt(database, counting, guarantee, mode);
+        Attempt undisturbed = new Attempt(database, counting, guarantee, mode, known);
         assertThat(undisturbed.outcome()).isEqualTo(new Outcome("its result", "gets the result", 1));
-        assertThat(counting.said()).contains(Step.CLAIM, Step.WORK, Step.RECORD);
+        assertThat(counting.said()).contains(Step.CLAIM, Step.WORK);
+        assertThat(counting.said().contains(Step.RECORD)).isEqualTo(!known);
         return counting.said();
     }
 
     /** A first call on a data source, and its retries on another. */
-    private record Attempt(TestDatabase database, CutPoints cut, Guarantee guarantee, ClaimMode mode, String key) {
+    private record Attempt(
+            TestDatabase database, CutPoints cut, Guarantee guarantee, ClaimMode mode, boolean known, String key) {
 
-        Attempt(TestDatabase database, CutPoints cut, Guarantee guarantee, ClaimMode mode) {
-            this(database, cut, guarantee, mode, UUID.randomUUID().toString());
+        Attempt(TestDatabase database, CutPoints cut, Guarantee guarantee, ClaimMode mode, boolean known) {
+            this(database, cut, guarantee, mode, known, UUID.randomUUID().toString());
         }
 
         Outcome outcome() {
@@ -188,10 +198,8 @@ class FailpointTests {
                             (JdbcIdempotencyStore) engine.store()))
                     .build();
             try {
-                Completion completion = engine.execute(new Call(settings, "", key, Fingerprint.NONE), attempt -> {
-                    new JdbcTemplate(dataSource).update("insert into business (text) values (?)", key);
-                    return new Finish.Store(Requests.result("paid"), false);
-                });
+                Completion completion = engine.execute(
+                        new Call(settings, "", key, Fingerprint.NONE), new Payment(dataSource, key, known));
                 return completion instanceof Completion.Replayed ? "the result" : "its result";
             } catch (OperationInProgressException e) {
                 return "in progress";
@@ -202,6 +210,21 @@ class FailpointTests {
             } catch (Throwable e) {
                 return "the exception";
             }
+        }
+    }
+
+    /** Pays. That it says "paid" in the end may be known before. */
+    private record Payment(DataSource dataSource, String key, boolean known) implements Work {
+
+        @Override
+        public Finish run(io.idempotency.engine.Attempt attempt) {
+            new JdbcTemplate(dataSource).update("insert into business (text) values (?)", key);
+            return new Finish.Store(Requests.result("paid"), false);
+        }
+
+        @Override
+        public @Nullable StoredResult resultInAdvance() {
+            return known ? Requests.result("paid") : null;
         }
     }
 }

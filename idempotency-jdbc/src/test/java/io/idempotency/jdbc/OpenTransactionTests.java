@@ -214,6 +214,35 @@ class OpenTransactionTests {
         });
     }
 
+    // A result that was stored with its claim is there while the work runs, and may never be committed.
+    @ParameterizedTest
+    @ValueSource(strings = {"H2", "PostgreSQL"})
+    void uncommittedResultIsNoAnswerAtAnyIsolation(String product) {
+        TestDatabase database = database(product);
+        JdbcIdempotencyStore store = store(database.pool());
+        for (int isolation : new int[] {
+            Connection.TRANSACTION_READ_UNCOMMITTED,
+            Connection.TRANSACTION_READ_COMMITTED,
+            Connection.TRANSACTION_REPEATABLE_READ,
+            Connection.TRANSACTION_SERIALIZABLE
+        }) {
+            RecordId id = freshId();
+            inTransaction(database.pool(), Connection.TRANSACTION_READ_COMMITTED, first -> {
+                assertThat(store.recordDoneInOpenTransaction(exactlyOnce(id), result("first")))
+                        .isInstanceOf(ClaimResult.Claimed.class);
+                onAnotherThread(() -> inTransaction(
+                        database.pool(),
+                        isolation,
+                        second -> assertThat(store.recordDoneInOpenTransaction(exactlyOnce(id), result("second")))
+                                .isInstanceOfAny(ClaimResult.InProgress.class, ClaimResult.Contended.class)));
+            });
+            assertThat(store.tryClaim(leased(id)))
+                    .isInstanceOfSatisfying(
+                            ClaimResult.Done.class,
+                            done -> assertThat(done.result()).isEqualTo(result("first")));
+        }
+    }
+
     // A refusal inside a transaction that stays open must not keep the record locked for its owner.
     @ParameterizedTest
     @ValueSource(strings = {"H2", "PostgreSQL"})

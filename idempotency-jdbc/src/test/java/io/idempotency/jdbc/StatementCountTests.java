@@ -90,6 +90,46 @@ class StatementCountTests {
         assertThat(traffic.take()).containsExactly("select", "insert", "with", "commit");
     }
 
+    // Case G: the inbox. What is known before the work has run is inserted by the claim, and nothing else is said.
+    @Test
+    void joinedFirstExecutionWithoutAResultAddsOneInsertAndNothingElse() throws Throwable {
+        JdbcIdempotencyStore store = store(ClaimMode.JOINED);
+
+        assertThat(record(store, exactlyOnce(freshId()), false)).isInstanceOf(ClaimResult.Claimed.class);
+
+        assertThat(traffic.take()).containsExactly("with", "insert", "commit");
+    }
+
+    @Test
+    void joinedReplayWithoutAResultTakesOneStatementAndTheRollback() throws Throwable {
+        JdbcIdempotencyStore store = store(ClaimMode.JOINED);
+        RecordId id = done(store);
+
+        assertThat(record(store, exactlyOnce(id), false)).isInstanceOf(ClaimResult.Done.class);
+
+        assertThat(traffic.take()).containsExactly("with", "rollback");
+    }
+
+    @Test
+    void serializableFirstExecutionWithoutAResultInsertsOnceAfterTheReadOutside() throws Throwable {
+        JdbcIdempotencyStore store = store(ClaimMode.JOINED);
+
+        assertThat(record(store, exactlyOnce(freshId()), true)).isInstanceOf(ClaimResult.Claimed.class);
+
+        assertThat(traffic.take())
+                .filteredOn(sent -> !sent.endsWith("TransactionIsolation"))
+                .containsExactly("select", "with", "insert", "commit");
+    }
+
+    @Test
+    void separateFirstExecutionWithoutAResultUpdatesItsPlaceholderOnce() throws Throwable {
+        JdbcIdempotencyStore store = store(ClaimMode.SEPARATE);
+
+        assertThat(record(store, exactlyOnce(freshId()), false)).isInstanceOf(ClaimResult.Claimed.class);
+
+        assertThat(traffic.take()).containsExactly("with", "with", "insert", "commit");
+    }
+
     @Test
     void joinedReplayTakesOneStatementAndTheRollback() throws Throwable {
         JdbcIdempotencyStore store = store(ClaimMode.JOINED);
@@ -141,6 +181,9 @@ class StatementCountTests {
             assertThat(traffic.take()).containsExactly("select");
             assertThat(store.claimInOpenTransaction(exactlyOnce(freshId()))).isInstanceOf(ClaimResult.Claimed.class);
             assertThat(traffic.take()).containsExactly("select", "select");
+            assertThat(store.recordDoneInOpenTransaction(exactlyOnce(freshId()), result("known")))
+                    .isInstanceOf(ClaimResult.Claimed.class);
+            assertThat(traffic.take()).containsExactly("select", "with");
             return true;
         });
     }
@@ -155,6 +198,7 @@ class StatementCountTests {
         assertWritesNothing(() -> leased.tryClaim(leased(id)));
         assertWritesNothing(() -> {
             try {
+                record(joined, exactlyOnce(id), false);
                 return execute(joined, exactlyOnce(id), false);
             } catch (Throwable e) {
                 throw new AssertionError(e);
@@ -218,6 +262,24 @@ class StatementCountTests {
             if (answer instanceof ClaimResult.Claimed claimed) {
                 business.update("insert into business (text) values ('x')");
                 store.completeInTransaction(claimed.lease(), result("first"), LONG);
+            } else {
+                transaction.setRollbackOnly();
+            }
+            return answer;
+        });
+    }
+
+    /** The same where the result is known beforehand. */
+    private ClaimResult record(JdbcIdempotencyStore store, ClaimRequest request, boolean serializable)
+            throws Throwable {
+        var early = store.beforeTransaction(request, serializable);
+        if (early.isPresent()) {
+            return early.get();
+        }
+        return transactions(store, serializable).inNew(transaction -> {
+            ClaimResult answer = store.recordDoneInTransaction(request, result("known"), serializable);
+            if (answer instanceof ClaimResult.Claimed) {
+                business.update("insert into business (text) values ('x')");
             } else {
                 transaction.setRollbackOnly();
             }

@@ -272,6 +272,7 @@ public abstract class StoreFuzzContract {
             TransactionalStoreFixture fixture, RecordId id, String row, Opening opening, @Nullable Random random) {
         TransactionalStore store = fixture.store();
         ClaimRequest request = request(id, Guarantee.EXACTLY_ONCE, FINGERPRINT, LONG, LONG);
+        boolean known = random != null && random.nextBoolean();
         Lease[] claimedLease = new Lease[1];
         try {
             if (opening == Opening.BY_LIBRARY) {
@@ -281,9 +282,10 @@ public abstract class StoreFuzzContract {
                 }
             }
             fixture.inTransaction(opening, transaction -> {
-                ClaimResult answer = claim(store, request, opening);
+                ClaimResult answer = claim(store, request, opening, known ? result(row) : null);
                 if (answer instanceof ClaimResult.Abandoned abandoned) {
-                    answer = claim(store, request.takingOverFrom(abandoned.owner()), opening);
+                    answer = claim(
+                            store, request.takingOverFrom(abandoned.owner()), opening, known ? result(row) : null);
                 }
                 if (!(answer instanceof ClaimResult.Claimed claimed)) {
                     return false;
@@ -295,7 +297,7 @@ public abstract class StoreFuzzContract {
                 if (random != null && random.nextInt(2) == 0) {
                     letOthersGoOnPast(fixture, Duration.ofMillis(random.nextInt(20)));
                 }
-                if (store.completeInTransaction(claimed.lease(), result(row), LONG) == WriteOutcome.LOST) {
+                if (!known && store.completeInTransaction(claimed.lease(), result(row), LONG) == WriteOutcome.LOST) {
                     transaction.setRollbackOnly();
                     return false;
                 }
@@ -316,7 +318,13 @@ public abstract class StoreFuzzContract {
         }
     }
 
-    private static ClaimResult claim(TransactionalStore store, ClaimRequest request, Opening opening) {
+    private static ClaimResult claim(
+            TransactionalStore store, ClaimRequest request, Opening opening, @Nullable StoredResult known) {
+        if (known != null) {
+            return opening == Opening.BY_LIBRARY
+                    ? store.recordDoneInTransaction(request, known, false)
+                    : store.recordDoneInOpenTransaction(request, known);
+        }
         return opening == Opening.BY_LIBRARY
                 ? store.claimInTransaction(request, false)
                 : store.claimInOpenTransaction(request);

@@ -962,6 +962,237 @@ public abstract class TransactionalStoreContract {
         }
     }
 
+    /** The result is known before the work has run: the claim stores it, and nothing follows but the commit. */
+    @Nested
+    class ResultKnownBeforehand {
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultIsVisibleWithTheCommitAndNotBefore(Opening opening) {
+            RecordId id = freshId();
+            ClaimRequest request = exactlyOnce(id);
+            String row = freshRow();
+
+            try (OpenTransaction first = new OpenTransaction(fixture(), opening)) {
+                ClaimResult answer = recordIn(first, opening, request, "first");
+                assertThat(answer).isEqualTo(new ClaimResult.Claimed(new Lease(request, 1), false));
+                first.run(() -> fixture().addBusinessRow(row));
+                assertThat(store().find(id).filter(IdempotencyRecord::done)).isEmpty();
+                assertBusyAtOnce(() -> execute(exactlyOnce(id), row, false));
+                assertBusyAtOnce(() -> executeInOpen(exactlyOnce(id), row));
+                assertBusyAtOnce(() -> store().tryClaim(request(id)));
+                first.commit();
+            }
+
+            assertReplays(id, "first");
+            assertThat(fixture().businessRows(row)).isEqualTo(1);
+        }
+
+        @Test
+        void knownResultCarriesWhatItsClaimSaid() {
+            ClaimRequest request = exactlyOnce(freshId());
+
+            recordAndCommit(Opening.BY_LIBRARY, request, "first");
+
+            IdempotencyRecord record = store().find(request.id()).orElseThrow();
+            assertThat(record.owner()).isEqualTo(request.owner());
+            assertThat(record.guarantee()).isEqualTo(Guarantee.EXACTLY_ONCE);
+            assertThat(record.fingerprint()).isEqualTo(FINGERPRINT);
+            assertThat(record.operation()).isEqualTo(request.operation());
+            assertThat(record.token()).isEqualTo(1);
+            assertThat(record.result()).isEqualTo(result("first"));
+            assertThat(record.completedAt()).isNotNull();
+            assertThat(record.leaseLeft()).isNull();
+            assertThat(record.expiresIn()).isBetween(LONG.dividedBy(2), LONG.plusMillis(5));
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultIsGoneAfterARollback(Opening opening) {
+            RecordId id = freshId();
+            String row = freshRow();
+            Lease lease;
+            try (OpenTransaction first = new OpenTransaction(fixture(), opening)) {
+                lease = claimed(recordIn(first, opening, exactlyOnce(id), "first"));
+                first.run(() -> fixture().addBusinessRow(row));
+                first.rollback();
+            }
+
+            assertThat(store().probe(lease)).isEqualTo(CommitProbe.ROLLED_BACK);
+            assertThat(store().find(id).filter(IdempotencyRecord::done)).isEmpty();
+            assertThat(fixture().businessRows(row)).isZero();
+            assertThat(execute(exactlyOnce(id), row, false)).isInstanceOf(ClaimResult.Claimed.class);
+            assertReplays(id, row);
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultIsFoundAfterACommitInDoubt(Opening opening) {
+            Lease lease = recordAndCommit(opening, exactlyOnce(freshId()), "first");
+
+            assertThat(store().probe(lease)).isEqualTo(CommitProbe.COMMITTED);
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void anotherResultTakesThePlaceOfAKnownOne(Opening opening) {
+            RecordId id = freshId();
+            try (OpenTransaction first = new OpenTransaction(fixture(), opening)) {
+                Lease lease = claimed(recordIn(first, opening, exactlyOnce(id), "first"));
+                assertThat(completeIn(first, lease, "failure")).isEqualTo(WriteOutcome.APPLIED);
+                assertThat(store().find(id).filter(IdempotencyRecord::done)).isEmpty();
+                first.commit();
+            }
+
+            assertReplays(id, "failure");
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultDoesNotReplaceOneThatIsThere(Opening opening) {
+            RecordId id = freshId();
+            execute(exactlyOnce(id), "first", false);
+
+            ClaimResult answer = recordLate(opening, exactlyOnce(id), "second");
+
+            assertThat(answer)
+                    .isInstanceOfSatisfying(
+                            ClaimResult.Done.class,
+                            done -> assertThat(done.result()).isEqualTo(result("first")));
+            assertReplays(id, "first");
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultReplacesAnExpiredOne(Opening opening) {
+            RecordId id = freshId();
+            expiredResult(id);
+
+            Lease lease = recordAndCommit(opening, exactlyOnce(id), "second");
+
+            assertThat(lease.token()).isEqualTo(1);
+            assertReplays(id, "second");
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void knownResultLeavesALiveLeaseToItsOwner(Opening opening) {
+            RecordId id = freshId();
+            Lease lease = leased(request(id));
+
+            ClaimResult answer = recordLate(opening, exactlyOnce(id), "second");
+
+            assertThat(answer).isInstanceOf(ClaimResult.InProgress.class);
+            assertThat(store().complete(lease, result("leased"), LONG)).isEqualTo(WriteOutcome.APPLIED);
+        }
+
+        @ParameterizedTest
+        @EnumSource(Opening.class)
+        void abandonedRecordIsTakenOverByAKnownResult(Opening opening) {
+            RecordId id = freshId();
+            Lease vanished = abandoned(id, Guarantee.AT_LEAST_ONCE);
+            assertThat(recordLate(opening, exactlyOnce(id), "second")).isInstanceOf(ClaimResult.Abandoned.class);
+            ClaimRequest request = exactlyOnce(id).takingOverFrom(vanished.owner());
+
+            try (OpenTransaction first = new OpenTransaction(fixture(), opening)) {
+                assertThat(recordIn(first, opening, request, "second"))
+                        .isEqualTo(new ClaimResult.Claimed(new Lease(request, 2), true));
+                assertAtOnce(() -> unlessApplied(() -> store().complete(vanished, result("zombie"), LONG)));
+                first.commit();
+            }
+
+            assertReplays(id, "second");
+            assertThat(store().complete(vanished, result("zombie"), LONG)).isEqualTo(WriteOutcome.LOST);
+            assertThat(store().find(id).orElseThrow().token()).isEqualTo(2);
+        }
+
+        @Test
+        void abandonedRecordIsThereAgainAfterAKnownResultIsRolledBack() {
+            RecordId id = freshId();
+            Lease vanished = abandoned(id, Guarantee.AT_LEAST_ONCE);
+            ClaimRequest request = exactlyOnce(id).takingOverFrom(vanished.owner());
+
+            try (OpenTransaction first = open(false)) {
+                Lease lease = claimed(recordIn(first, Opening.BY_LIBRARY, request, "second"));
+                first.rollback();
+                store().afterRollback(lease);
+            }
+
+            IdempotencyRecord record = store().find(id).orElseThrow();
+            assertThat(record.abandoned()).isTrue();
+            assertThat(record.owner()).isEqualTo(vanished.owner());
+            assertThat(record.token()).isEqualTo(1);
+        }
+
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void exactlyOneOfManyKnownResultsIsCommitted(boolean serializable) {
+            for (int round = 0; round < 3; round++) {
+                RecordId id = freshId();
+                String row = freshRow();
+
+                List<ClaimResult> ends = Race.of(
+                        8, index -> untilDone(serializable, () -> recordWhole(exactlyOnce(id), row, serializable)));
+
+                assertThat(ends)
+                        .filteredOn(ClaimResult.Claimed.class::isInstance)
+                        .hasSize(1);
+                assertThat(fixture().businessRows(row)).isEqualTo(1);
+                assertReplays(id, row);
+            }
+        }
+
+        private ClaimResult recordIn(OpenTransaction transaction, Opening opening, ClaimRequest request, String text) {
+            if (opening == Opening.BY_APPLICATION) {
+                return transaction.call(() -> store().recordDoneInOpenTransaction(request, result(text)));
+            }
+            boolean serializable = opening == Opening.BY_LIBRARY_SERIALIZABLE;
+            Optional<ClaimResult> early = store().beforeTransaction(request, serializable);
+            assertThat(early.filter(answer -> !(answer instanceof ClaimResult.Abandoned)))
+                    .isEmpty();
+            return transaction.call(() -> store().recordDoneInTransaction(request, result(text), serializable));
+        }
+
+        private Lease recordAndCommit(Opening opening, ClaimRequest request, String text) {
+            try (OpenTransaction transaction = new OpenTransaction(fixture(), opening)) {
+                Lease lease = claimed(recordIn(transaction, opening, request, text));
+                transaction.commit();
+                return lease;
+            }
+        }
+
+        /** The answer to one that comes too late. */
+        private ClaimResult recordLate(Opening opening, ClaimRequest request, String text) {
+            boolean serializable = opening == Opening.BY_LIBRARY_SERIALIZABLE;
+            Optional<ClaimResult> early = opening == Opening.BY_APPLICATION
+                    ? Optional.empty()
+                    : store().beforeTransaction(request, serializable);
+            return early.orElseGet(() -> {
+                try (OpenTransaction transaction = new OpenTransaction(fixture(), opening)) {
+                    ClaimResult answer = transaction.call(() -> opening == Opening.BY_APPLICATION
+                            ? store().recordDoneInOpenTransaction(request, result(text))
+                            : store().recordDoneInTransaction(request, result(text), serializable));
+                    transaction.rollback();
+                    return answer;
+                }
+            });
+        }
+
+        /** A whole call as the library makes it. */
+        private ClaimResult recordWhole(ClaimRequest request, String row, boolean serializable) {
+            Optional<ClaimResult> early = store().beforeTransaction(request, serializable);
+            return early.orElseGet(() -> inTransaction(opening(serializable), transaction -> {
+                ClaimResult answer = store().recordDoneInTransaction(request, result(row), serializable);
+                if (answer instanceof ClaimResult.Claimed) {
+                    fixture().addBusinessRow(row);
+                } else {
+                    transaction.setRollbackOnly();
+                }
+                return answer;
+            }));
+        }
+    }
+
     /** What became of a commit whose answer was lost. */
     @Nested
     class Probe {
@@ -1177,10 +1408,14 @@ public abstract class TransactionalStoreContract {
 
     /** Tries until the key is done, by this thread or by another one. */
     private ClaimResult executeUntilDone(RecordId id, String row, boolean serializable) {
+        return untilDone(serializable, () -> execute(exactlyOnce(id), row, serializable));
+    }
+
+    private static ClaimResult untilDone(boolean serializable, Supplier<ClaimResult> call) {
         long start = System.nanoTime();
         while (System.nanoTime() - start < Duration.ofSeconds(30).toNanos()) {
             try {
-                ClaimResult answer = execute(exactlyOnce(id), row, serializable);
+                ClaimResult answer = call.get();
                 if (answer instanceof ClaimResult.Claimed || answer instanceof ClaimResult.Done) {
                     return answer;
                 }

@@ -72,6 +72,18 @@ final class ScriptedTransactionalStore implements TransactionalStore {
     }
 
     @Override
+    public ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        written.add(result);
+        return next("claim done", () -> claimed(request));
+    }
+
+    @Override
+    public ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        written.add(result);
+        return next("claim done in open", () -> claimed(request));
+    }
+
+    @Override
     public WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention) {
         written.add(result);
         return next("complete", () -> WriteOutcome.APPLIED);

@@ -224,15 +224,25 @@ final class SimulatedDatabase implements TransactionalStore, BusinessTransaction
 
     @Override
     public ClaimResult claimInTransaction(ClaimRequest request, boolean serializable) {
-        return claim(request, claiming == Claiming.BY_PLACEHOLDER);
+        return claim(request, null, claiming == Claiming.BY_PLACEHOLDER);
+    }
+
+    @Override
+    public ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        return claim(request, result, claiming == Claiming.BY_PLACEHOLDER);
     }
 
     @Override
     public ClaimResult claimInOpenTransaction(ClaimRequest request) {
-        return claim(request, false);
+        return claim(request, null, false);
     }
 
-    private ClaimResult claim(ClaimRequest request, boolean needsPlaceholder) {
+    @Override
+    public ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        return claim(request, result, false);
+    }
+
+    private ClaimResult claim(ClaimRequest request, @Nullable StoredResult result, boolean needsPlaceholder) {
         Session session = statement("claim", request.id());
         Row row = rows.get(request.id());
         ClaimResult answer;
@@ -242,6 +252,9 @@ final class SimulatedDatabase implements TransactionalStore, BusinessTransaction
             answer = new ClaimResult.Contended();
         } else {
             session.claimed.add(request.id());
+            if (result != null) {
+                session.written.put(request.id(), new Row(request.owner(), request.fingerprint(), result));
+            }
             answer = new ClaimResult.Claimed(new Lease(request, 1), false);
         }
         network.step();

@@ -24,6 +24,7 @@ final class SimulatedWork implements Work {
     private final String payload;
     private final Ending ending;
     private int attempt;
+    private int announced;
 
     SimulatedWork(World world, Call call, String payload, Ending ending) {
         this.world = world;
@@ -55,8 +56,18 @@ final class SimulatedWork implements Work {
     }
 
     @Override
+    public @Nullable StoredResult resultInAdvance() {
+        if (!world.chance.in(0.4)) {
+            return null;
+        }
+        announced = world.history.nextAttempt();
+        return value("done by " + announced);
+    }
+
+    @Override
     public Finish run(Attempt running) throws Throwable {
-        attempt = world.history.nextAttempt();
+        attempt = announced == 0 ? world.history.nextAttempt() : announced;
+        announced = 0;
         world.history.note(() -> "attempt " + attempt + " of " + call.key() + " with " + payload + ": " + ending);
         if (world.chance.in(0.05)) {
             callItself();

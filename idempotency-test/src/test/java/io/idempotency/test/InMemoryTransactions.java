@@ -96,7 +96,7 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
         }
         if (committed) {
             rows.addAll(transaction.rows);
-            transaction.writes.forEach(Runnable::run);
+            transaction.writes.values().forEach(Runnable::run);
         }
     }
 
@@ -146,6 +146,20 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
         return answer;
     }
 
+    @Override
+    public ClaimResult recordDoneInTransaction(ClaimRequest request, StoredResult result, boolean serializable) {
+        return flaw == TransactionFlaw.KNOWN_RESULT_IS_FORGOTTEN
+                ? claimInTransaction(request, serializable)
+                : TransactionalStore.super.recordDoneInTransaction(request, result, serializable);
+    }
+
+    @Override
+    public ClaimResult recordDoneInOpenTransaction(ClaimRequest request, StoredResult result) {
+        return flaw == TransactionFlaw.KNOWN_RESULT_IS_FORGOTTEN
+                ? claimInOpenTransaction(request)
+                : TransactionalStore.super.recordDoneInOpenTransaction(request, result);
+    }
+
     private void waitForOthers(RecordId id, @Nullable RunningTransaction self) {
         long start = System.nanoTime();
         while (System.nanoTime() - start < LOCK_WAIT.toNanos()) {
@@ -188,6 +202,9 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
                 && flaw != TransactionFlaw.COMPLETION_DOES_NOT_LOOK) {
             return WriteOutcome.LOST;
         }
+        if (flaw == TransactionFlaw.KNOWN_RESULT_IS_FINAL && transaction.writes.containsKey(lease.id())) {
+            return WriteOutcome.APPLIED;
+        }
         if (flaw == TransactionFlaw.EXPIRED_RESULT_BLOCKS_UNTIL_PURGED && everDone.contains(lease.id())) {
             return WriteOutcome.LOST;
         }
@@ -204,7 +221,7 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
         if (flaw == TransactionFlaw.RESULT_IS_WRITTEN_AT_ONCE) {
             records.recordDone(write, result);
         } else {
-            transaction.writes.add(() -> records.recordDone(write, result));
+            transaction.writes.put(lease.id(), () -> records.recordDone(write, result));
         }
         return WriteOutcome.APPLIED;
     }
@@ -322,7 +339,7 @@ final class InMemoryTransactions implements TransactionalStoreFixture, Transacti
     private static final class RunningTransaction {
 
         private final List<String> rows = new ArrayList<>();
-        private final List<Runnable> writes = new ArrayList<>();
+        private final Map<RecordId, Runnable> writes = new HashMap<>();
         private final List<Runnable> afterCommit = new ArrayList<>();
         private boolean rollbackOnly;
     }

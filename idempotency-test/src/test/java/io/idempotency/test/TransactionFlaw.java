@@ -7,10 +7,14 @@ import java.util.Set;
 enum TransactionFlaw {
     RESULT_IS_WRITTEN_AT_ONCE(
             Fuzz.FINDS_IT,
+            "abandonedRecordIsThereAgainAfterAKnownResultIsRolledBack",
+            "anotherResultTakesThePlaceOfAKnownOne",
             "concurrentClaimIsRefusedAtOnce",
             "expiredResultStaysExpiredAfterARollback",
             "keyIsFreeAfterARollbackThatNobodyTidiedUp",
             "keyIsFreeForALeaseAfterARollback",
+            "knownResultIsGoneAfterARollback",
+            "knownResultIsVisibleWithTheCommitAndNotBefore",
             "leasedClaimThatMeetsATransactionIsRefusedAtOnce",
             "nextOneRunsAfterARollback",
             "nothingElseWaitsForTheTransaction",
@@ -28,8 +32,10 @@ enum TransactionFlaw {
             "tidyingUpTouchesNothingOfOthers"),
     CLAIM_HOLDS_NOTHING(
             Fuzz.FINDS_IT,
+            "abandonedRecordIsTakenOverByAKnownResult",
             "applicationIsRefusedByALibraryTransactionAndTheOtherWayRound",
             "concurrentClaimIsRefusedAtOnce",
+            "knownResultIsVisibleWithTheCommitAndNotBefore",
             "leasedClaimThatMeetsATransactionIsRefusedAtOnce",
             "nextOneRunsAfterARollback",
             "nothingElseWaitsForTheTransaction",
@@ -46,6 +52,7 @@ enum TransactionFlaw {
             Fuzz.CANNOT_TELL,
             "applicationIsRefusedByALibraryTransactionAndTheOtherWayRound",
             "concurrentClaimIsRefusedAtOnce",
+            "knownResultIsVisibleWithTheCommitAndNotBefore",
             "nextOneRunsAfterARollback",
             "nothingElseWaitsForTheTransaction",
             "purgeNeverRemovesWhatATransactionHolds",
@@ -72,13 +79,16 @@ enum TransactionFlaw {
             Fuzz.CANNOT_TELL,
             "expiredResultIsReplaced",
             "expiredResultStaysExpiredAfterARollback",
-            "staysUsableAfterLosingAnExpiredKey"),
+            "knownResultReplacesAnExpiredOne",
+            "staysUsableAfterLosingAnExpiredKey",
+            "winnerThatCommittedAfterTheTransactionBeganIsSeen"),
     COMPLETION_DOES_NOT_LOOK(
             Fuzz.CANNOT_TELL, "completionIsLostToAResultThatAppeared", "leaseIsNotCompletedInATransaction"),
     ROLLBACK_KEEPS_THE_KEY(
             Fuzz.FINDS_IT,
             "keyIsFreeAfterARollbackThatNobodyTidiedUp",
             "keyIsFreeForALeaseAfterARollback",
+            "knownResultIsGoneAfterARollback",
             "refusedTransactionMayClaimAgainAfterTheFirstIsRolledBack",
             "resultCanBeRecordedAfterARollback",
             "resultOfAnotherIsNotOurs",
@@ -90,17 +100,30 @@ enum TransactionFlaw {
     TAKEOVER_WITHOUT_A_NAME(
             Fuzz.CANNOT_TELL,
             "abandonedRecordIsReportedAndStays",
+            "abandonedRecordIsTakenOverByAKnownResult",
             "abandonedRecordIsTakenOverInTheTransaction",
             "staysUsableAfterMeetingAnAbandonedRecord",
             "takeoverIsNamedInTheTransactionThatSawTheRecord",
             "takeoverThatNamesAnotherOwnerIsRefused"),
-    ZOMBIE_COMPLETES_DURING_A_TAKEOVER(Fuzz.CANNOT_TELL, "zombieNeitherWaitsForATakeoverNorSucceeds"),
+    ZOMBIE_COMPLETES_DURING_A_TAKEOVER(
+            Fuzz.CANNOT_TELL, "abandonedRecordIsTakenOverByAKnownResult", "zombieNeitherWaitsForATakeoverNorSucceeds"),
     LEASED_CLAIM_SEES_NO_TRANSACTION(
-            Fuzz.CANNOT_TELL, "leasedClaimThatMeetsATransactionIsRefusedAtOnce", "nothingElseWaitsForTheTransaction"),
+            Fuzz.CANNOT_TELL,
+            "knownResultIsVisibleWithTheCommitAndNotBefore",
+            "leasedClaimThatMeetsATransactionIsRefusedAtOnce",
+            "nothingElseWaitsForTheTransaction"),
     RECORD_DONE_SEES_NO_TRANSACTION(
             Fuzz.CANNOT_TELL, "nothingElseWaitsForTheTransaction", "recordDoneThatMeetsATransactionIsRefusedAtOnce"),
     FORGET_WAITS(Fuzz.CANNOT_TELL, "nothingElseWaitsForTheTransaction", "operatorsDoNotWaitForATransaction"),
     PURGE_FORGETS_WHO_HOLDS(Fuzz.CANNOT_TELL, "purgeNeverRemovesWhatATransactionHolds"),
+    KNOWN_RESULT_IS_FORGOTTEN(
+            Fuzz.FINDS_IT,
+            "abandonedRecordIsTakenOverByAKnownResult",
+            "knownResultCarriesWhatItsClaimSaid",
+            "knownResultIsFoundAfterACommitInDoubt",
+            "knownResultIsVisibleWithTheCommitAndNotBefore",
+            "knownResultReplacesAnExpiredOne"),
+    KNOWN_RESULT_IS_FINAL(Fuzz.CANNOT_TELL, "anotherResultTakesThePlaceOfAKnownOne"),
     PROBE_GUESSES(
             Fuzz.CANNOT_TELL,
             "openTransactionIsUnknownAfterABoundedTime",
@@ -108,7 +131,8 @@ enum TransactionFlaw {
             "takeoverThatWasRolledBackIsFound");
 
     /** Facts about threads that meet: a flaw may break them or not, as the threads happen to meet. */
-    static final Set<String> RACES = Set.of("exactlyOneOfManyConcurrentTransactionsHasAnEffect");
+    static final Set<String> RACES =
+            Set.of("exactlyOneOfManyConcurrentTransactionsHasAnEffect", "exactlyOneOfManyKnownResultsIsCommitted");
 
     final Fuzz fuzz;
     final Set<String> brokenFacts;

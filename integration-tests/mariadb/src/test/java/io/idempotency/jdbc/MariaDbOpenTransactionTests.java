@@ -74,6 +74,26 @@ class MariaDbOpenTransactionTests {
         }
     }
 
+    // The inbox: what is known before the work has run is inserted by the claim, and nothing else is said.
+    @Test
+    void resultThatIsKnownBeforehandIsOneInsert() {
+        Traffic traffic = new Traffic(database.pool());
+        JdbcIdempotencyStore store = JdbcIdempotencyStore.builder(traffic)
+                .claimMode(ClaimMode.JOINED)
+                .build();
+        store.find(freshId());
+        RecordId id = freshId();
+
+        inTransaction(traffic, Connection.TRANSACTION_READ_COMMITTED, jdbc -> {
+            traffic.take();
+            assertThat(store.recordDoneInTransaction(exactlyOnce(id), result("known"), false))
+                    .isInstanceOf(ClaimResult.Claimed.class);
+            assertThat(traffic.take()).containsExactly("set");
+        });
+
+        assertThat(store.tryClaim(leased(id))).isInstanceOf(ClaimResult.Done.class);
+    }
+
     // Case 45: a locking read sees what the snapshot does not.
     @Test
     void winnerBehindTheSnapshotIsReplayed() {
