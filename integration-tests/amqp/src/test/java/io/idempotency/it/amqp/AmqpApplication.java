@@ -5,7 +5,6 @@ import io.idempotency.it.listeners.Work;
 import io.idempotency.spring.client.ChildKeyMessagePostProcessor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.springframework.amqp.core.BindingBuilder;
 import org.springframework.amqp.core.Declarable;
 import org.springframework.amqp.core.Declarables;
@@ -36,18 +35,16 @@ class AmqpApplication {
             "headers",
             "optional",
             "relay",
-            "relayed");
-
-    // In this broker's words: whatever is rejected goes to the queue that is named here, at once.
-    private static final Map<String, Object> REJECTED_TO_DLQ =
-            Map.of("x-qpid-dlq-enabled", true, "x-qpid-maximum-delivery-count", 1);
+            "relayed",
+            "slow",
+            "uncommitted");
 
     @Bean
     Declarables queues() {
         List<Declarable> declarables = new ArrayList<>();
         for (String name : QUEUES) {
             declarables.add(new Queue(name + "_DLQ"));
-            declarables.add(new Queue(name, true, false, false, REJECTED_TO_DLQ));
+            declarables.add(new Queue(name, true, false, false, AmqpBroker.rejectingTo(name + "_DLQ")));
         }
         FanoutExchange both = new FanoutExchange("both");
         declarables.add(both);

@@ -70,6 +70,19 @@ class Listeners {
         work.loseTheConnection("killed", id, () -> channel.getConnection().abort());
     }
 
+    @RabbitListener(queues = "uncommitted")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void uncommitted(String id) {
+        work.failAtTheCommit("uncommitted", id);
+    }
+
+    // Its lease is renewed meanwhile.
+    @RabbitListener(queues = "slow", concurrency = "2")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE, lease = "500ms")
+    public void slow(String id) throws InterruptedException {
+        work.outliveItsLease("slow", id);
+    }
+
     @RabbitListener(queues = "reused")
     @Idempotent
     public void reused(Message message) {

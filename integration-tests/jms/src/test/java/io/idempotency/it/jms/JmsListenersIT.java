@@ -103,6 +103,30 @@ class JmsListenersIT {
         assertThat(work.attempts("inbox")).isEqualTo(3);
     }
 
+    // Case 139: nothing is marked as done whose commit has failed.
+    @Test
+    void aCommitThatFailsLeavesNothingDone() {
+        send("uncommitted", "a");
+        send("uncommitted", "a");
+
+        awaitLedger("uncommitted", "a");
+        await().atMost(PATIENCE).until(() -> deliveries.of("uncommitted") == 3);
+        awaitEmpty("uncommitted");
+        assertThat(ledger.of("uncommitted")).containsExactly("a");
+        assertThat(work.attempts("uncommitted")).isEqualTo(2);
+    }
+
+    @Test
+    void aListenerThatIsSlowerThanItsLeaseKeepsItsKey() {
+        send("slow", "a");
+        send("slow", "a");
+
+        awaitLedger("slow", "a");
+        awaitEmpty("slow");
+        assertThat(ledger.of("slow")).containsExactly("a");
+        assertThat(work.attempts("slow")).isEqualTo(1);
+    }
+
     // Case 132.
     @Test
     void attemptsAfterAFailureAreNoDuplicates() {

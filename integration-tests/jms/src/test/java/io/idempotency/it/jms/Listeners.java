@@ -48,6 +48,19 @@ class Listeners {
         work.loseTheConnection("killed", id, kill);
     }
 
+    @JmsListener(destination = "uncommitted")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void uncommitted(String id) {
+        work.failAtTheCommit("uncommitted", id);
+    }
+
+    // Its lease is renewed meanwhile.
+    @JmsListener(destination = "slow", concurrency = "2")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE, lease = "500ms")
+    public void slow(String id) throws InterruptedException {
+        work.outliveItsLease("slow", id);
+    }
+
     @JmsListener(destination = "reused")
     @Idempotent
     public void reused(String payload, @Header("Idempotency_Key") String key) {

@@ -1,8 +1,12 @@
 package io.idempotency.it.listeners;
 
+import io.idempotency.IdempotencyContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** What listeners do with a message: mostly, they fail at some point. Attempts are counted by destination. */
 public final class Work {
@@ -23,6 +27,33 @@ public final class Work {
     /** Where {@link #failAtTheGate} is held. */
     public Gate gate() {
         return gate;
+    }
+
+    /** Nothing fails. */
+    public void succeed(String destination, String entry) {
+        attemptsOf(destination).incrementAndGet();
+        ledger.write(destination, entry);
+    }
+
+    /** Every attempt takes longer than a lease of half a second, and has an effect only if that is still its own. */
+    public void outliveItsLease(String destination, String entry) throws InterruptedException {
+        attemptsOf(destination).incrementAndGet();
+        TimeUnit.MILLISECONDS.sleep(2_000);
+        IdempotencyContext.current().orElseThrow().ensureOwned();
+        ledger.write(destination, entry);
+    }
+
+    /** The first attempt is over when its transaction is to be committed, and that fails. */
+    public void failAtTheCommit(String destination, String entry) {
+        ledger.write(destination, entry);
+        if (isFirstAttempt(destination)) {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    throw new IllegalStateException("no commit");
+                }
+            });
+        }
     }
 
     /** The first attempt fails after its effect. */
