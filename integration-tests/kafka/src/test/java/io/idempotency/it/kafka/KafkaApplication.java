@@ -6,6 +6,7 @@ import io.idempotency.spring.client.ChildKeyProducerInterceptor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -17,6 +18,7 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaAdmin.NewTopics;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -43,13 +45,40 @@ class KafkaApplication {
     }
 
     @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> recordFactory(
+            ConsumerFactory<Object, Object> consumers, Deliveries deliveries, DefaultErrorHandler errorHandler) {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(consumers);
+        factory.setCommonErrorHandler(errorHandler);
+        factory.setRecordInterceptor(deliveries);
+        factory.getContainerProperties().setAckMode(AckMode.RECORD);
+        return factory;
+    }
+
+    // As the manual advises: what still runs is delivered again without end.
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> transactionalFactory(
+            ConsumerFactory<Object, Object> consumers, KafkaTransactions transactions, Deliveries deliveries) {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(consumers);
+        factory.setRecordInterceptor(deliveries);
+        factory.setAfterRollbackProcessor(
+                new DefaultAfterRollbackProcessor<>(new FixedBackOff(50, FixedBackOff.UNLIMITED_ATTEMPTS)));
+        factory.getContainerProperties().setKafkaAwareTransactionManager(transactions.manager());
+        return factory;
+    }
+
+    @Bean
     SmartInitializingSingleton childKeys(KafkaTemplate<String, String> kafka) {
         return () -> kafka.setProducerInterceptor(new ChildKeyProducerInterceptor<>());
     }
 
     @Bean
     NewTopics topics() {
-        return new NewTopics(Arrays.stream(Listeners.TOPICS)
+        return new NewTopics(Stream.of(Listeners.TOPICS, TransactionalListeners.TOPICS)
+                .flatMap(Arrays::stream)
                 .map(name -> TopicBuilder.name(name).partitions(3).replicas(1).build())
                 .toArray(NewTopic[]::new));
     }

@@ -1,14 +1,13 @@
 package io.idempotency.it.kafka;
 
 import io.idempotency.Guarantee;
-import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
+import io.idempotency.it.listeners.Gate;
 import io.idempotency.it.listeners.Ledger;
 import io.idempotency.it.listeners.Work;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.kafka.annotation.BackOff;
@@ -37,6 +36,10 @@ class Listeners {
         "reused",
         "relay",
         "relayed",
+        "uncommitted",
+        "recorded",
+        "again",
+        "overdue",
         "soak"
     };
 
@@ -44,9 +47,9 @@ class Listeners {
     private final Work work;
     private final KafkaTemplate<String, String> kafka;
 
-    final AtomicInteger slow = new AtomicInteger();
     final AtomicInteger retried = new AtomicInteger();
     final List<String> dead = new CopyOnWriteArrayList<>();
+    final Gate overdue = new Gate();
     volatile boolean healthy;
 
     Listeners(Ledger ledger, Work work, KafkaTemplate<String, String> kafka) {
@@ -111,14 +114,38 @@ class Listeners {
         ledger.write("groups", "two " + id);
     }
 
-    // Slower than its lease, which is renewed meanwhile.
+    // Its lease is renewed meanwhile.
     @KafkaListener(topics = "slow", groupId = "slow", concurrency = "2")
     @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE, lease = "500ms")
     public void slow(String id) throws InterruptedException {
-        slow.incrementAndGet();
-        TimeUnit.MILLISECONDS.sleep(2_000);
-        IdempotencyContext.current().orElseThrow().ensureOwned();
-        ledger.write("slow", id);
+        work.outliveItsLease("slow", id);
+    }
+
+    @KafkaListener(topics = "uncommitted", groupId = "uncommitted")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void uncommitted(String id) {
+        work.failAtTheCommit("uncommitted", id);
+    }
+
+    @KafkaListener(topics = "recorded", groupId = "recorded", containerFactory = "recordFactory")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void recorded(String id) {
+        work.succeed("recorded", id);
+    }
+
+    @KafkaListener(id = "again", topics = "again", groupId = "again")
+    @Idempotent(key = "#id", guarantee = Guarantee.EXACTLY_ONCE)
+    public void again(String id) {
+        work.succeed("again", id);
+    }
+
+    // The group takes a consumer for dead that does not ask for more within this time, and gives its record to the
+    // other one.
+    @KafkaListener(topics = "overdue", groupId = "overdue", concurrency = "2", properties = "max.poll.interval.ms=6000")
+    @Idempotent(key = "#id", guarantee = Guarantee.AT_LEAST_ONCE)
+    public void overdue(String id) throws InterruptedException {
+        overdue.pass();
+        work.succeed("overdue", id);
     }
 
     @KafkaListener(topics = "relay", groupId = "relay")
