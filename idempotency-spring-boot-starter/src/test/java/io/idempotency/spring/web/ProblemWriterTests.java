@@ -11,12 +11,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,6 +90,21 @@ class ProblemWriterTests {
             assertThat(texts.stringPropertyNames()).containsExactlyInAnyOrderElementsOf(expected);
             assertThat(texts.values().stream().map(Object::toString)).allMatch(text -> !text.contains("'"));
         }
+    }
+
+    /** The manual has a page for every code, with its status, and for no other. */
+    @Test
+    void hasAPageForEveryCode() throws IOException {
+        String pages = Files.readString(Path.of("..", "docs", "problems.md"));
+
+        assertThat(Pattern.compile("^## (\\S+)\\n\\n(\\d{3})\\. ", Pattern.MULTILINE)
+                        .matcher(pages)
+                        .results()
+                        .map(page -> page.group(1) + " " + page.group(2)))
+                .containsExactlyInAnyOrderElementsOf(Arrays.stream(ProblemCode.values())
+                        .map(code -> code.code() + " " + ProblemWriter.statusOf(code))
+                        .toList());
+        assertThat(pages.lines().filter(line -> line.startsWith("## "))).hasSameSizeAs(ProblemCode.values());
     }
 
     /** Case 120. */
