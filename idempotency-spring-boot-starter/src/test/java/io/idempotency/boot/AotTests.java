@@ -3,6 +3,10 @@ package io.idempotency.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.Idempotent;
+import java.io.IOException;
+import java.net.URL;
+import java.util.Collections;
+import java.util.Enumeration;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
@@ -28,6 +32,7 @@ class AotTests {
     @Test
     void everyBeanIsGenerated() {
         AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
+        context.setClassLoader(new WithoutSpringdoc());
         context.register(Application.class);
         TestPropertyValues.of("idempotency.store=jdbc").applyTo(context);
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
@@ -48,6 +53,21 @@ class AotTests {
                 .accepts(generation.getRuntimeHints());
         assertThat(RuntimeHintsPredicates.reflection().onType(IdempotencyProperties.Operation.class))
                 .accepts(generation.getRuntimeHints());
+    }
+
+    /** Springdoc is on this class path without the libraries that its own part in the generation needs. */
+    private static final class WithoutSpringdoc extends ClassLoader {
+
+        private WithoutSpringdoc() {
+            super(AotTests.class.getClassLoader());
+        }
+
+        @Override
+        public Enumeration<URL> getResources(String name) throws IOException {
+            return Collections.enumeration(Collections.list(super.getResources(name)).stream()
+                    .filter(resource -> !resource.getPath().contains("springdoc"))
+                    .toList());
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

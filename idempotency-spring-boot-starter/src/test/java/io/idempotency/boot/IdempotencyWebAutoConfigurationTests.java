@@ -10,6 +10,7 @@ import io.idempotency.spi.KeyScopeResolver;
 import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spring.web.IdempotencyFilter;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
+import io.idempotency.spring.web.IdempotencyOpenApiCustomizer;
 import io.idempotency.spring.web.ReplayExceptionResolver;
 import io.idempotency.spring.web.StatusPolicy;
 import jakarta.servlet.DispatcherType;
@@ -114,6 +115,28 @@ class IdempotencyWebAutoConfigurationTests {
                     .run(context -> assertThat(context)
                             .hasSingleBean(FilterRegistrationBean.class)
                             .hasBean("own"));
+        }
+    }
+
+    @Nested
+    class DescribesOpenApi {
+
+        private final WebApplicationContextRunner documented =
+                runner.withConfiguration(AutoConfigurations.of(IdempotencyOpenApiAutoConfiguration.class));
+
+        @Test
+        void whereSpringdocIsThere() {
+            documented.run(context -> assertThat(context).hasSingleBean(IdempotencyOpenApiCustomizer.class));
+        }
+
+        @Test
+        void notWithoutSpringdocOrWhereTheWebIsNotProtected() {
+            documented
+                    .withClassLoader(new FilteredClassLoader("org.springdoc", "io.swagger"))
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyOpenApiCustomizer"));
+            documented
+                    .withPropertyValues("idempotency.web.enabled=false")
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyOpenApiCustomizer"));
         }
     }
 
@@ -372,9 +395,8 @@ class IdempotencyWebAutoConfigurationTests {
                     .run(context -> {
                         FailureAnalysis analysis = StartupFailures.analysisOf(context);
                         assertThat(analysis.getDescription())
-                                .isEqualTo(
-                                        "idempotency.web.order is '-100' and is not behind Spring Security, whose filters"
-                                                + " have the order -100.");
+                                .isEqualTo("idempotency.web.order is '-100' and is not behind Spring Security, whose"
+                                        + " filters have the order -100.");
                     });
             runner.withUserConfiguration(Secured.class)
                     .withPropertyValues("spring.security.filter.order=10")

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeaderKey {
 
-    private static final int LONGEST = 255;
+    static final int LONGEST = 255;
 
     private final String header;
 

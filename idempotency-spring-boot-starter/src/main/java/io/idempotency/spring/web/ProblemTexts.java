@@ -43,6 +43,10 @@ final class ProblemTexts {
                 return text;
             }
         }
+        return inEnglish(code, arguments);
+    }
+
+    Text inEnglish(ProblemCode code, Object... arguments) {
         Text english = find(code, arguments, Locale.ENGLISH);
         if (english == null) {
             throw new IllegalStateException("No English text for the problem " + code.code());

@@ -134,22 +134,35 @@ public final class ProblemWriter {
             Map<String, Object> extensions,
             String differences)
             throws IOException {
-        ProblemTexts.Text text = texts.of(
-                code,
-                request,
-                settings.header(),
-                Long.toString(settings.maxRequestSize().toBytes()),
-                differences,
-                differences.isEmpty() ? 0 : 1);
+        ProblemTexts.Text text = texts.of(code, request, arguments(differences));
+        Map<String, Object> members = members(code, text);
+        members.putAll(extensions);
+        response.setHeader("Content-Language", text.locale().toLanguageTag());
+        write(response, statusOf(code), members);
+    }
+
+    /** What a client gets to see, in English. */
+    Map<String, Object> example(ProblemCode code) {
+        return members(code, texts.inEnglish(code, arguments("")));
+    }
+
+    private Object[] arguments(String differences) {
+        return new Object[] {
+            settings.header(),
+            Long.toString(settings.maxRequestSize().toBytes()),
+            differences,
+            differences.isEmpty() ? 0 : 1
+        };
+    }
+
+    private Map<String, Object> members(ProblemCode code, ProblemTexts.Text text) {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("type", settings.problemTypeBase() + code.code());
         members.put("title", text.title());
         members.put("status", statusOf(code));
         members.put("detail", text.detail());
         members.put("code", code.code());
-        members.putAll(extensions);
-        response.setHeader("Content-Language", text.locale().toLanguageTag());
-        write(response, statusOf(code), members);
+        return members;
     }
 
     private static void write(HttpServletResponse response, int status, Map<String, Object> members)
@@ -159,6 +172,13 @@ public final class ProblemWriter {
         response.setContentType("application/problem+json");
         response.setContentLength(body.length);
         response.getOutputStream().write(body);
+    }
+
+    static boolean mayTellWhenToRetry(ProblemCode code) {
+        return switch (code) {
+            case IN_PROGRESS, DUPLICATE_REJECTED, STORE_UNAVAILABLE -> true;
+            default -> false;
+        };
     }
 
     // A hint rounded down is never longer than the lease that it was taken from; the rest of a retention must be

@@ -2,6 +2,8 @@ package io.idempotency.it.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.jayway.jsonpath.JsonPath;
+import com.jayway.jsonpath.ReadContext;
 import io.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -10,6 +12,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -29,7 +33,10 @@ import org.springframework.web.bind.annotation.RestController;
         properties = {
             "spring.datasource.url=jdbc:h2:mem:matrix;DB_CLOSE_DELAY=-1",
             "idempotency.store=jdbc",
-            "management.endpoints.web.exposure.include=idempotencymodes"
+            "management.endpoints.web.exposure.include=idempotencymodes",
+            "idempotency.web.header=X-Order-Key",
+            "idempotency.web.rules[0].operation=imports",
+            "idempotency.web.rules[0].path=/imports/**"
         })
 class BootMatrixIT {
 
@@ -80,6 +87,17 @@ class BootMatrixIT {
         assertThat(ordersOf("lemon")).isEmpty();
     }
 
+    @Test
+    void aHandlerWithoutAnnotationIsProtectedByItsPath() throws Exception {
+        String key = UUID.randomUUID().toString();
+
+        HttpResponse<String> first = post("/imports/a", key, "{}");
+
+        assertThat(first.statusCode()).isEqualTo(200);
+        assertThat(post("/imports/a", key, "{}").body()).isEqualTo(first.body());
+        assertThat(post("/imports/a", null, "{}").statusCode()).isEqualTo(400);
+    }
+
     /** Tomcat 11 ends its own response after a forward, whatever a wrapper still holds back. */
     @Test
     void aResponseThatIsHeldBackSurvivesAForward() throws Exception {
@@ -108,9 +126,7 @@ class BootMatrixIT {
             assertThat(order(key, "{\"item\":\"oil\"}").statusCode()).isEqualTo(201);
             assertThat(order(key, "{\"item\":\"oil\"}").statusCode()).isEqualTo(201);
             assertThat(ordersOf("oil")).hasSize(2);
-            HttpRequest read = HttpRequest.newBuilder(URI.create("http://localhost:" + port + modes))
-                    .build();
-            assertThat(http.send(read, HttpResponse.BodyHandlers.ofString()).body())
+            assertThat(get(modes))
                     .contains("\"application-order\":\"observe\"", "\"application-forwarded-order\":\"enforce\"");
             assertThat(post(modes, null, "{\"mode\":\"watch\"}").statusCode()).isEqualTo(400);
         } finally {
@@ -118,6 +134,52 @@ class BootMatrixIT {
                     .isEqualTo(204);
         }
         assertThat(order(null, "{\"item\":\"oil\"}").statusCode()).isEqualTo(400);
+    }
+
+    /** springdoc 2 for Spring Boot 3, springdoc 3 for Spring Boot 4. */
+    @Test
+    void theOpenApiDocumentTellsOfKeysRefusalsAndReplays() throws Exception {
+        ReadContext document = JsonPath.parse(get("/v3/api-docs"));
+
+        for (String path : new String[] {"/orders", "/imports/{file}"}) {
+            String operation = "$.paths['" + path + "'].post";
+            String header = operation + ".parameters[?(@.name == 'X-Order-Key' && @.in == 'header')]";
+            assertThat(document.<List<?>>read(header + ".required")).isEqualTo(List.of(true));
+            assertThat(document.<List<?>>read(header + ".schema.type")).isEqualTo(List.of("string"));
+            assertThat(document.<List<?>>read(header + ".schema.maxLength")).isEqualTo(List.of(255));
+            assertThat(codesOf(document, operation, "400")).containsExactly("key-missing", "key-invalid");
+            assertThat(codesOf(document, operation, "409")).containsExactly("in-progress", "result-not-replayable");
+            assertThat(codesOf(document, operation, "413")).containsExactly("request-too-large");
+            assertThat(codesOf(document, operation, "422")).containsExactly("key-reused");
+            assertThat(codesOf(document, operation, "503")).containsExactly("store-unavailable");
+            assertThat(document.<Map<String, ?>>read(operation + ".responses['200'].headers"))
+                    .containsOnlyKeys("Idempotent-Replayed", "Idempotency-Expires");
+            assertThat(document.<Map<String, ?>>read(operation + ".responses['409'].headers"))
+                    .containsOnlyKeys("Retry-After");
+        }
+        assertThat(document.<Map<String, ?>>read("$.paths['/forwarded'].post.responses"))
+                .containsOnlyKeys("200");
+        assertThat(document.<Map<String, ?>>read("$.paths['/forwarded'].post")).doesNotContainKey("parameters");
+    }
+
+    private static List<String> codesOf(ReadContext document, String operation, String status) {
+        String problem = operation + ".responses['" + status + "'].content['application/problem+json']";
+        List<String> codes = document.read(problem + ".schema.properties.code.enum");
+        assertThat(document.<String>read(problem + ".schema.properties.detail.type"))
+                .isEqualTo("string");
+        for (String code : codes) {
+            String example = problem + ".examples['" + code + "'].value";
+            assertThat(document.<String>read(example + ".code")).isEqualTo(code);
+            assertThat(document.<Integer>read(example + ".status")).isEqualTo(Integer.valueOf(status));
+            assertThat(document.<String>read(example + ".detail")).isNotBlank();
+        }
+        return codes;
+    }
+
+    private String get(String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                .build();
+        return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
     }
 
     private HttpResponse<String> order(@Nullable String key, String body) throws Exception {
@@ -129,7 +191,7 @@ class BootMatrixIT {
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body));
         if (key != null) {
-            request.header("Idempotency-Key", key);
+            request.header("X-Order-Key", key);
         }
         return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
@@ -168,6 +230,11 @@ class BootMatrixIT {
             jdbc.update("insert into orders values (?, ?)", UUID.randomUUID().toString(), order.item());
             response.setStatus(HttpServletResponse.SC_ACCEPTED);
             request.getRequestDispatcher("/forwarded").forward(request, response);
+        }
+
+        @PostMapping("/imports/{file}")
+        String imported(@PathVariable String file) {
+            return file + " " + UUID.randomUUID();
         }
 
         @PostMapping("/forwarded")
