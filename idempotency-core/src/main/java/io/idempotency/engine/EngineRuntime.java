@@ -2,6 +2,7 @@ package io.idempotency.engine;
 
 import io.idempotency.spi.Owner;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
 /**
  * Time, randomness and scheduling of the engine, so that a test can drive every interleaving on one thread. Nothing here decides
@@ -16,6 +17,14 @@ public interface EngineRuntime extends AutoCloseable {
 
     /** Suspends the calling thread. */
     void sleep(Duration duration) throws InterruptedException;
+
+    /**
+     * Suspends the calling thread until it gets the permit, and no longer than that. A runtime may ignore the permit: it makes
+     * waiting shorter, and nothing depends on it.
+     */
+    default void sleep(Duration atMost, Semaphore permit) throws InterruptedException {
+        sleep(atMost);
+    }
 
     /** 128 random bits. */
     Owner newOwner();

@@ -76,7 +76,7 @@ final class LeasedCalls {
     }
 
     private Decision claim(Call call, Runnable onEnd) {
-        try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
+        try (Waiters.Waiting waiting = waiters.until(call.id(), call.settings().waitAtMost())) {
             ClaimRequest request = call.claimBy(runtime.newOwner());
             while (true) {
                 ClaimResult answer = tryClaim(call, request);
@@ -132,6 +132,9 @@ final class LeasedCalls {
                 new LeasedRecord(store, runtime, listener, results, judge, sweeper),
                 running,
                 steps,
-                onEnd);
+                () -> {
+                    onEnd.run();
+                    waiters.ended(call.id());
+                });
     }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,6 +40,13 @@ final class SystemRuntime implements EngineRuntime {
     @Override
     public void sleep(Duration duration) throws InterruptedException {
         TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+    }
+
+    @Override
+    public void sleep(Duration atMost, Semaphore permit) throws InterruptedException {
+        if (permit.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+            permit.drainPermits();
+        }
     }
 
     @Override

@@ -52,11 +52,16 @@ final class TransactionalCalls {
         if (transactions.isOpen()) {
             return inOpenTransaction(call, work, transactions);
         }
-        try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
+        try (Waiters.Waiting waiting = waiters.until(call.id(), call.settings().waitAtMost())) {
             boolean triedAgain = false;
             while (true) {
                 TransactionalAttempt attempt = newAttempt(call, work.resultInAdvance());
-                ClaimResult found = attemptOnce(call, work, transactions, attempt);
+                ClaimResult found;
+                try {
+                    found = attemptOnce(call, work, transactions, attempt);
+                } finally {
+                    tellWaiters(attempt);
+                }
                 if (found == null) {
                     return attempt.completion();
                 }
@@ -80,6 +85,12 @@ final class TransactionalCalls {
                     throw busy.refusal();
                 }
             }
+        }
+    }
+
+    private void tellWaiters(@Nullable TransactionalAttempt attempt) {
+        if (attempt != null && attempt.ran()) {
+            waiters.ended(attempt.call().id());
         }
     }
 
@@ -247,9 +258,14 @@ final class TransactionalCalls {
     Completion executeLate(OperationSettings settings, LateWork work) throws Throwable {
         BusinessTransactions transactions = Objects.requireNonNull(settings.transactions());
         LateTransaction late = new LateTransaction(judge, running, transactions, call -> newAttempt(call, null));
-        ClaimResult found = transactions.isOpen()
-                ? inOpenTransaction(late, work, transactions)
-                : inNewTransaction(settings, work, transactions, late);
+        ClaimResult found;
+        try {
+            found = transactions.isOpen()
+                    ? inOpenTransaction(late, work, transactions)
+                    : inNewTransaction(settings, work, transactions, late);
+        } finally {
+            tellWaiters(late.attempt());
+        }
         if (late.silent() != null) {
             throw late.silent();
         }
@@ -332,7 +348,7 @@ final class TransactionalCalls {
     private Completion afterLateClaim(TransactionalAttempt attempt, ClaimResult inTheWay) {
         Call call = attempt.call();
         ClaimResult found = inTheWay instanceof ClaimResult.Contended ? look(call) : inTheWay;
-        try (Waiters.Waiting waiting = waiters.until(call.settings().waitAtMost())) {
+        try (Waiters.Waiting waiting = waiters.until(call.id(), call.settings().waitAtMost())) {
             while (true) {
                 Verdict verdict = found == null ? judge.busy(call, null) : judge.judge(call, found);
                 if (verdict instanceof Verdict.Replay replay) {
