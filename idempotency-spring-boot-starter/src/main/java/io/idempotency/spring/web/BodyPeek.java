@@ -97,6 +97,7 @@ record BodyPeek(
         if (cached == null) {
             return Fingerprint.NONE;
         }
+        cached.requireFewFields();
         try {
             return RequestFingerprint.of(cached, key, operation, strategy, path, parsedPath);
         } catch (IOException e) {

@@ -37,6 +37,10 @@ import org.springframework.web.filter.ShallowEtagHeaderFilter;
  */
 final class CachedRequest extends HttpServletRequestWrapper {
 
+    // As many as Tomcat takes. Each of them costs far more memory than its bytes, and a container that has not read the
+    // form does not count them.
+    private static final int MOST_FIELDS = 10_000;
+
     private static final String STREAMING = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
 
     private final byte[] body;
@@ -139,6 +143,13 @@ final class CachedRequest extends HttpServletRequestWrapper {
             return encoding == null ? StandardCharsets.ISO_8859_1 : Charset.forName(encoding);
         } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
             return StandardCharsets.ISO_8859_1;
+        }
+    }
+
+    /** @throws RequestTooLargeException if it is a form of more fields than a container would take */
+    void requireFewFields() {
+        if (kind == Kind.FORM && FormPairs.mayHaveMoreThan(MOST_FIELDS, body)) {
+            throw new RequestTooLargeException("A form with a key has more than " + MOST_FIELDS + " fields");
         }
     }
 

@@ -42,6 +42,17 @@ final class FormPairs {
         return new FormPairs(pairs);
     }
 
+    /** Whether there are more separators than that; costs no memory. */
+    static boolean mayHaveMoreThan(int pairs, byte[] encoded) {
+        int separators = 0;
+        for (byte each : encoded) {
+            if (each == '&' && ++separators >= pairs) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static Pair pair(byte[] encoded, int start, int end) {
         int equals = start;
         while (equals < end && encoded[equals] != '=') {

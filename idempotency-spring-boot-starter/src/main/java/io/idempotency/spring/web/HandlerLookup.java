@@ -119,19 +119,43 @@ final class HandlerLookup {
                 return new IdempotentHandler(handler, HttpOperation.of(method), false, within);
             }
         }
+        PathRule rule = ruleOf(handler, requestMethod, within);
+        if (rule != null) {
+            if (mapping instanceof AbstractHandlerMapping) {
+                return new IdempotentHandler(handler, rule.operation(), true, within);
+            }
+            log.error(
+                    "The rule for {} does not protect its requests: {} has no interceptors, so that there can be no gate",
+                    rule.pattern(),
+                    mapping.getClass().getName());
+        }
+        return null;
+    }
+
+    /** The rule that makes a handler idempotent which the dispatcher is about to call; null if none does. */
+    @Nullable
+    PathRule ruleOf(HttpServletRequest request, Object handler) {
+        if (rules.isEmpty() || !ServletRequestPathUtils.hasParsedRequestPath(request) || isAnnotated(handler)) {
+            return null;
+        }
+        PathContainer within =
+                ServletRequestPathUtils.getParsedRequestPath(request).pathWithinApplication();
+        return ruleOf(handler, request.getMethod(), within);
+    }
+
+    private boolean isAnnotated(Object handler) {
+        return handler instanceof HandlerMethod ofMethod
+                && methods.find(ofMethod.getMethod(), ofMethod.getBeanType()) != null;
+    }
+
+    private @Nullable PathRule ruleOf(Object handler, String requestMethod, PathContainer path) {
         // These answer a POST with 405; they stand in for "no handler".
         if (handler instanceof ResourceHttpRequestHandler || handler instanceof DefaultServletHttpRequestHandler) {
             return null;
         }
         for (PathRule rule : rules) {
-            if (rule.methods().contains(requestMethod) && rule.pattern().matches(within)) {
-                if (mapping instanceof AbstractHandlerMapping) {
-                    return new IdempotentHandler(handler, rule.operation(), true, within);
-                }
-                log.error(
-                        "The rule for {} does not protect its requests: {} has no interceptors, so that there can be no gate",
-                        rule.pattern(),
-                        mapping.getClass().getName());
+            if (rule.methods().contains(requestMethod) && rule.pattern().matches(path)) {
+                return rule;
             }
         }
         return null;

@@ -152,7 +152,7 @@ public final class IdempotencyFilter implements Filter {
             marks.during(request, new Mark.Unprotected(handler), () -> chain.doFilter(request, response));
         } else if (incoming == null) {
             // The dispatcher refuses what it cannot read. If it does not, the gate does.
-            chain.doFilter(request, response);
+            marks.during(request, new Mark.Unreadable(handler), () -> chain.doFilter(request, response));
         } else {
             runs.run(handler, incoming, key, response, chain);
         }

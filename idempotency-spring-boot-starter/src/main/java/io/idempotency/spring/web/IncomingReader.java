@@ -54,13 +54,14 @@ final class IncomingReader {
         String scope = scope(request, handler, path);
         CachedRequest cached =
                 CachedRequest.read(request, settings.maxRequestSize().toBytes());
-        return cached == null
-                ? null
-                : new Incoming(
-                        cached,
-                        scope,
-                        RequestFingerprint.of(
-                                cached, key, handler.operation(), fingerprintStrategy, path, handler.path()));
+        if (cached == null) {
+            return null;
+        }
+        cached.requireFewFields();
+        return new Incoming(
+                cached,
+                scope,
+                RequestFingerprint.of(cached, key, handler.operation(), fingerprintStrategy, path, handler.path()));
     }
 
     Fingerprint fingerprint(BodyPeek body, String key, IdempotentHandler handler, String path) {

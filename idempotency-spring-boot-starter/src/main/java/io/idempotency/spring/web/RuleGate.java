@@ -38,7 +38,7 @@ public final class RuleGate implements InstantiationAwareBeanPostProcessor {
 
         @Override
         public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-            filter.obtain().gate().enterByRule(request);
+            filter.obtain().gate().enterByRule(request, handler);
             return true;
         }
     }

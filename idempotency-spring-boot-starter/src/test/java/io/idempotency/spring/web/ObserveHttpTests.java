@@ -237,6 +237,20 @@ class ObserveHttpTests {
     }
 
     @Test
+    void passesOnAFloodOfFields() {
+        double tooLarge = observed("handlers-form", "request_too_large");
+
+        assertThat(post(
+                                "/observed/form",
+                                "a=1&b=%C3%A9" + "&x".repeat(10_000),
+                                "Content-Type",
+                                "application/x-www-form-urlencoded")
+                        .text())
+                .isEqualTo("1é");
+        counts("handlers-form", "request_too_large", tooLarge);
+    }
+
+    @Test
     void waitsForAsynchronousAnswersAndHoldsBackNoStream() {
         double executed = observed("handlers-later", "executed");
         double replayed = observed("handlers-later", "replayed");

@@ -33,6 +33,7 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -49,7 +50,7 @@ class RuleHttpTests {
 
     @BeforeAll
     static void start() {
-        server = TestServer.start(Foreign.class);
+        server = TestServer.start(Foreign.class, "spring.servlet.multipart.resolve-lazily=true");
     }
 
     @AfterAll
@@ -150,6 +151,42 @@ class RuleHttpTests {
         assertThat(effects()).isEqualTo(2);
     }
 
+    /** As for an annotated handler: what would not be protected is not called. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/free/forward-controller", "/free/forward-functional"})
+    void doesNotCallAHandlerByRuleThatTheFilterDidNotSee(String path) {
+        assertThat(server.post(path, key, "{}").status()).isEqualTo(500);
+        assertThat(effects()).isZero();
+    }
+
+    /** A container that cannot read the parts has read the body, and a handler may not care. */
+    @Test
+    void doesNotCallAHandlerByRuleForPartsThatCannotBeRead() {
+        Answer answer = server.post("/ruled/controller", key, "no parts", "Content-Type", "multipart/form-data");
+
+        assertThat(answer.status()).isBetween(400, 500);
+        assertThat(effects()).isZero();
+    }
+
+    /** A rule for every path covers no page of the container's. */
+    @Test
+    void coversNoErrorPage() {
+        Answer failed = server.post("/ruled/functional-failing", key, "{}");
+
+        assertThat(failed.json().get("path").asText()).isEqualTo("/ruled/functional-failing");
+        assertThat(failed.json().get("error").asText()).isEqualTo("Internal Server Error");
+    }
+
+    @Test
+    void coversAForwardOfAHandlerByRuleByItsOwnRecord() {
+        Answer first = server.post("/ruled/forward", key, "{}");
+        Answer second = server.post("/ruled/forward", key, "{}");
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(second.replayed()).isTrue();
+        assertThat(effects()).isEqualTo(1);
+    }
+
     /** Interceptors run before the gate, so that what they refuse is refused for a replay as well. */
     @ParameterizedTest
     @ValueSource(strings = {"/ruled/functional", "/ruled/controller"})
@@ -217,6 +254,16 @@ class RuleHttpTests {
             return "put";
         }
 
+        @PostMapping({"/free/forward-controller", "/ruled/forward"})
+        ModelAndView forward() {
+            return new ModelAndView("forward:/ruled/controller");
+        }
+
+        @PostMapping("/free/forward-functional")
+        ModelAndView forwardFunctional() {
+            return new ModelAndView("forward:/ruled/functional");
+        }
+
         @PostMapping("/free/controller")
         String free() {
             return "free";
@@ -247,6 +294,11 @@ class RuleHttpTests {
         @Bean
         PathRule statics() {
             return rule("/static/**");
+        }
+
+        @Bean
+        PathRule errors() {
+            return rule("/error");
         }
 
         private static PathRule rule(String path) {
