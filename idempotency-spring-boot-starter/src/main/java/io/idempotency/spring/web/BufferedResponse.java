@@ -59,11 +59,11 @@ final class BufferedResponse extends CommitAwareResponse implements AutoCloseabl
     }
 
     // After a forward, Tomcat 11 looks through all wrappers for its own response and ends it, whatever a wrapper holds
-    // back (suspendWrappedResponseAfterForward). It must not find it here.
+    // back (suspendWrappedResponseAfterForward). It must not find it here. Jetty has to find its own for an include.
     @Override
     public ServletResponse getResponse() {
         ServletResponse wrapped = super.getResponse();
-        if (wrapped != real) {
+        if (wrapped != real || !Disguise.isFor(real)) {
             return wrapped;
         }
         if (disguised == null) {
@@ -94,7 +94,9 @@ final class BufferedResponse extends CommitAwareResponse implements AutoCloseabl
             String settled = getCharacterEncoding();
             Writer encoder = body.newWriter(settled);
             // As a container does it: from now on the encoding is part of the content type.
-            super.setCharacterEncoding(settled);
+            if (!namesCharset(getContentType())) {
+                super.setCharacterEncoding(settled);
+            }
             encoding = settled;
             writer = new PrintWriter(encoder);
         }
@@ -124,6 +126,10 @@ final class BufferedResponse extends CommitAwareResponse implements AutoCloseabl
         }
         super.setContentType(withoutCharset(type));
         super.setCharacterEncoding(encoding);
+    }
+
+    private static boolean namesCharset(@Nullable String type) {
+        return type != null && CHARSET.matcher(type).find();
     }
 
     private static @Nullable String withoutCharset(@Nullable String type) {

@@ -1,5 +1,7 @@
 package io.idempotency.spring.web;
 
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.ServletResponseWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -10,6 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class Disguise {
 
     private Disguise() {}
+
+    /** Whether it is Tomcat's. */
+    static boolean isFor(ServletResponse response) {
+        ServletResponse innermost = response;
+        while (innermost instanceof ServletResponseWrapper wrapper) {
+            innermost = wrapper.getResponse();
+        }
+        return innermost.getClass().getName().startsWith("org.apache.catalina.");
+    }
 
     static HttpServletResponse of(HttpServletResponse real) {
         return (HttpServletResponse) Proxy.newProxyInstance(

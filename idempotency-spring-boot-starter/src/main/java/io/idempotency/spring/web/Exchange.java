@@ -321,6 +321,9 @@ final class Exchange implements Mark {
     // Spring MVC does not try where it is told that it is not supported: it throws, and an advice may have handled
     // that.
     private boolean wasAsynchronous() {
+        if (leased != null) {
+            return false;
+        }
         if (request.hasStartedAsync() || (failure != null && Failures.isMissingAsyncSupport(failure))) {
             return true;
         }

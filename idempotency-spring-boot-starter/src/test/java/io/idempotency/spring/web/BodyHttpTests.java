@@ -13,8 +13,12 @@ class BodyHttpTests {
 
     private static final String FORM = "name=charg%C3%A9e+%26+co&tag=1&tag=%E4%B8%AD";
 
-    private final TestServer server = Servers.leased();
+    private final TestServer server = Servers.leased(container());
     private final String key = TestServer.newKey();
+
+    Container container() {
+        return Container.TOMCAT;
+    }
 
     private Answer form(String method, String path, String body) {
         return form(server, method, path, body);
@@ -112,6 +116,21 @@ class BodyHttpTests {
             assertThat(raw.read().status()).isEqualTo(413);
         }
         assertThat(server.effects().of(key)).isZero();
+    }
+
+    /** A body within the limit whose fields would take many times its size, and whom no server counts for us. */
+    @Test
+    void refusesAFloodOfFields() {
+        assertThat(form("POST", "/bodies/params", "name=a&tag=1" + "&x".repeat(9_998))
+                        .text())
+                .isEqualTo("a [1]");
+
+        Answer flood = form("POST", "/bodies/bytes", "name=a&tag=1" + "&x".repeat(9_999));
+        assertThat(flood.status()).isEqualTo(413);
+        assertThat(flood.problem()).isEqualTo("request-too-large");
+        assertThat(form("POST", "/bodies/params", "&".repeat(1_000_000)).problem())
+                .isEqualTo("request-too-large");
+        assertThat(server.effects().of(key)).isEqualTo(1);
     }
 
     private Answer upload(String boundary, String note, String file) {

@@ -10,8 +10,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Cases 87, 88, 90, 91 and 92: the header of the key, at the door. */
 class KeyHeaderHttpTests {
 
-    private final TestServer server = Servers.leased();
+    private final TestServer server = Servers.leased(container());
     private final String key = TestServer.newKey();
+
+    Container container() {
+        return Container.TOMCAT;
+    }
 
     private Answer raw(String path, String... headerLines) throws IOException {
         try (TestServer.Raw raw = server.raw()) {

@@ -77,6 +77,10 @@ class ResponseHandlers {
             case "utf16" -> {
                 response.setContentType("text/plain;charset=UTF-16");
                 response.getWriter().print("charg\u00e9e");
+            }
+            case "utf16-reset" -> {
+                response.setContentType("text/plain;charset=UTF-16");
+                response.getWriter().print("charg\u00e9e");
                 response.resetBuffer();
                 response.getWriter().print("charg\u00e9e again");
             }

@@ -20,8 +20,12 @@ class ResponseHttpTests {
     private static final Set<String> OF_ONE_TRANSFER =
             Set.of("date", "content-length", "transfer-encoding", "connection", "keep-alive", ":status");
 
-    private final TestServer server = Servers.leased();
+    private final TestServer server = Servers.leased(container());
     private final String key = TestServer.newKey();
+
+    Container container() {
+        return Container.TOMCAT;
+    }
 
     private static TreeMap<String, Object> comparable(Answer answer) {
         TreeMap<String, Object> headers = new TreeMap<>(answer.headers());
@@ -66,7 +70,7 @@ class ResponseHttpTests {
                 "content-length", "forward", "include"
             })
     void answersAsWithoutTheLibraryAndReplaysTheSame(String how) {
-        Answer plain = Servers.plain().post("/responses/raw/" + how, key, "{}");
+        Answer plain = Servers.plain(container()).post("/responses/raw/" + how, key, "{}");
         Answer first = server.post("/responses/raw/" + how, key, "{}");
         Answer second = server.post("/responses/raw/" + how, key, "{}");
 
@@ -80,6 +84,18 @@ class ResponseHttpTests {
         expected.put("idempotent-replayed", java.util.List.of("true"));
         assertThat(comparable(second)).isEqualTo(expected);
         assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** Case 108: which Jetty itself does not. */
+    @Test
+    void beginsWithAByteOrderMarkAlsoAfterAReset() {
+        Answer first = server.post("/responses/raw/utf16-reset", key, "{}");
+        Answer second = server.post("/responses/raw/utf16-reset", key, "{}");
+
+        assertThat(first.body()).isEqualTo("charg\u00e9e again".getBytes(StandardCharsets.UTF_16));
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.body()).isEqualTo(first.body());
+        assertThat(second.header("Content-Type")).isEqualTo(first.header("Content-Type"));
     }
 
     /** Case 108. */
@@ -108,7 +124,7 @@ class ResponseHttpTests {
     @ParameterizedTest
     @ValueSource(strings = {"error", "error-plain", "error-then-write"})
     void letsTheContainerRenderAnError(String how) {
-        Answer plain = Servers.plain().post("/responses/raw/" + how, key, "{}");
+        Answer plain = Servers.plain(container()).post("/responses/raw/" + how, key, "{}");
         Answer first = server.post("/responses/raw/" + how, key, "{}");
         Answer second = server.post("/responses/raw/" + how, key, "{}");
 

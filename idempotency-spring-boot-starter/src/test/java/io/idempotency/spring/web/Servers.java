@@ -14,21 +14,29 @@ final class Servers {
 
     private static final Supplier<TestServer> LEASED = SingletonSupplier.of(() -> TestServer.start(Leased.class));
     private static final Supplier<TestServer> PLAIN = SingletonSupplier.of(() -> TestServer.start(Plain.class));
+    private static final Supplier<TestServer> LEASED_ON_JETTY =
+            SingletonSupplier.of(() -> TestServer.start(LeasedOnJetty.class));
+    private static final Supplier<TestServer> PLAIN_ON_JETTY =
+            SingletonSupplier.of(() -> TestServer.start(PlainOnJetty.class));
 
     private Servers() {}
 
     /** AT_LEAST_ONCE where a handler says nothing else, in memory. */
     static TestServer leased() {
-        return LEASED.get();
+        return leased(Container.TOMCAT);
+    }
+
+    static TestServer leased(Container container) {
+        return container == Container.JETTY ? LEASED_ON_JETTY.get() : LEASED.get();
     }
 
     /** The same handlers without the library. */
-    static TestServer plain() {
-        return PLAIN.get();
+    static TestServer plain(Container container) {
+        return container == Container.JETTY ? PLAIN_ON_JETTY.get() : PLAIN.get();
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({CaseHandlers.class, ResponseHandlers.class, BodyHandlers.class})
+    @Import({CaseHandlers.class, ResponseHandlers.class, BodyHandlers.class, AsyncHandlers.class})
     static class Handlers {}
 
     @Configuration(proxyBeanMethods = false)
@@ -57,4 +65,12 @@ final class Servers {
     @Configuration(proxyBeanMethods = false)
     @Import({LibraryConfiguration.class, InMemory.class, Handlers.class})
     static class Leased {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Leased.class, Container.Jetty.class})
+    static class LeasedOnJetty {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Plain.class, Container.Jetty.class})
+    static class PlainOnJetty {}
 }
