@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
 import io.idempotency.boot.IdempotencyAutoConfiguration;
+import io.idempotency.boot.IdempotencyJacksonAutoConfiguration;
 import io.idempotency.boot.IdempotencyJdbcAutoConfiguration;
 import io.idempotency.boot.IdempotencyMetricsAutoConfiguration;
 import io.idempotency.boot.IdempotencyWebAutoConfiguration;
@@ -28,6 +29,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -39,6 +42,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
@@ -61,7 +65,11 @@ class EdgeHttpTests {
                 "server.forward-headers-strategy=framework",
                 "idempotency.web.rules[0].operation=imports",
                 "idempotency.web.rules[0].path=/imports/**",
-                "idempotency.operations.imports.guarantee=exactly-once");
+                "idempotency.operations.imports.guarantee=exactly-once",
+                "idempotency.web.rules[1].operation=api",
+                "idempotency.web.rules[1].path=/api/**",
+                "idempotency.web.rules[2].operation=late",
+                "idempotency.web.rules[2].path=/api/nested");
     }
 
     @AfterAll
@@ -232,6 +240,44 @@ class EdgeHttpTests {
         assertThat(imported(key)).isEqualTo(1);
     }
 
+    /** Case 86: what two doors could claim is claimed by the annotation alone, or under two names. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/api/annotated", "/api/by-key", "/api/nested"})
+    void claimsOnceWhereARuleAndAnAnnotationMeet(String path) {
+        Answer first = server.post(path, key, "{}");
+        Answer retry = server.post(path, key, "{}");
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(first.headers("Idempotent-Replayed")).isEmpty();
+        assertThat(retry.status()).isEqualTo(201);
+        assertThat(retry.replayed()).isTrue();
+        assertThat(retry.text()).isEqualTo(first.text());
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
+    /** Case 86. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/api/annotated", "/api/by-key", "/api/nested"})
+    void meetsNoClaimOfItsOwnAfterAFailure(String path) {
+        server.effects().add("fail " + key);
+
+        assertThat(server.post(path, key, "{}").status()).isEqualTo(500);
+        assertThat(server.post(path, key, "{}").status()).isEqualTo(500);
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
+    /** Case 86: both keep what they keep under their own name; of two rules the first one counts. */
+    @Test
+    void keepsTheRecordsOfTwoDoorsApart() {
+        server.post("/api/nested", key, "{}");
+        server.post("/api/annotated", key, "{}");
+
+        assertThat(jdbc().queryForList(
+                                "select distinct operation from idempotency_record where operation in ('api', 'late', 'work-run', 'handlers-annotated')",
+                                String.class))
+                .containsExactlyInAnyOrder("api", "work-run", "handlers-annotated");
+    }
+
     // Floods
 
     @Test
@@ -276,13 +322,53 @@ class EdgeHttpTests {
 
     record Order(String number) {}
 
+    /** A service that is idempotent itself, by the key of the request that calls it. */
+    static class Work {
+
+        private final Effects effects;
+
+        Work(Effects effects) {
+            this.effects = effects;
+        }
+
+        @Idempotent
+        String run(String key) {
+            int run = effects.add(key);
+            if (effects.of("fail " + key) > 0) {
+                throw new IllegalStateException("broken");
+            }
+            return "run " + run;
+        }
+    }
+
     @RestController
     static class Handlers {
 
         private final Effects effects;
+        private final Work plain;
+        private final Work work;
 
-        Handlers(Effects effects) {
+        Handlers(Effects effects, Work work) {
             this.effects = effects;
+            this.plain = new Work(effects);
+            this.work = work;
+        }
+
+        @PostMapping("/api/annotated")
+        @Idempotent
+        ResponseEntity<String> annotated(@RequestHeader("Idempotency-Key") String key) {
+            return ResponseEntity.status(201).body(plain.run(key));
+        }
+
+        @PostMapping("/api/by-key")
+        @Idempotent(key = "#key")
+        ResponseEntity<String> byKey(@RequestHeader("Idempotency-Key") String key) {
+            return annotated(key);
+        }
+
+        @PostMapping("/api/nested")
+        ResponseEntity<String> nested(@RequestHeader("Idempotency-Key") String key) {
+            return ResponseEntity.status(201).body(work.run(key));
         }
 
         @PostMapping({"/edge/orders", "/edge/others"})
@@ -314,10 +400,16 @@ class EdgeHttpTests {
     @ImportAutoConfiguration({
         IdempotencyJdbcAutoConfiguration.class,
         IdempotencyMetricsAutoConfiguration.class,
+        IdempotencyJacksonAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyWebAutoConfiguration.class
     })
     static class Application {
+
+        @Bean
+        Work work(Effects effects) {
+            return new Work(effects);
+        }
 
         @Bean
         MeterRegistry meters() {

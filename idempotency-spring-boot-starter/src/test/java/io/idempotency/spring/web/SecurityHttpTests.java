@@ -154,10 +154,13 @@ class SecurityHttpTests {
     /** Case 124. */
     @Test
     void standsBehindAuthentication() {
+        HookedStore store = server.bean(HookedStore.class);
+        store.drain();
         Answer without = pay(null, "{}");
+        Answer forged = pay("alice", "/csrf/pay", "{}");
+        assertThat(store.drain()).as("nobody has claimed anything").isEmpty();
         Answer with = pay("alice", "{}");
         Answer withoutAgain = pay(null, "{}");
-        Answer forged = pay("alice", "/csrf/pay", "{}");
 
         assertThat(without.status()).isEqualTo(401);
         assertThat(with.status()).isEqualTo(200);

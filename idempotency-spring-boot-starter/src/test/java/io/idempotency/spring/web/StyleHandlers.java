@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import javax.sql.DataSource;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -21,7 +22,10 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.HttpRequestHandler;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -29,9 +33,16 @@ import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.function.HandlerFunction;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** One handler for each way in which a Spring MVC application answers a request; all answer "done" in the end. */
 @Configuration(proxyBeanMethods = false)
@@ -40,8 +51,50 @@ class StyleHandlers {
     static final String LARGE = "0123456789abcdef".repeat(4096);
 
     @Bean
-    Work work(Effects effects) {
-        return new Work(effects);
+    Work work(Effects effects, DataSource dataSource) {
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        jdbc.sql("create table done (k varchar(255) not null)").update();
+        return new Work(effects, jdbc);
+    }
+
+    @Bean
+    RouterFunction<ServerResponse> functional(Work work) {
+        HandlerFunction<ServerResponse> done = request -> ServerResponse.status(201)
+                .body(work.done(key(request.servletRequest()), fails(request.servletRequest())));
+        return RouterFunctions.route()
+                .POST("/leased/by-rule-functional", done)
+                .POST("/transactional/by-rule-functional", done)
+                .POST(
+                        "/leased/by-rule-future",
+                        request -> ServerResponse.async(CompletableFuture.supplyAsync(
+                                () -> ServerResponse.status(202)
+                                        .body(work.done(
+                                                key(request.servletRequest()), fails(request.servletRequest()))),
+                                work.threads)))
+                .POST("/leased/by-rule-sse", request -> {
+                    String key = key(request.servletRequest());
+                    boolean fail = fails(request.servletRequest());
+                    return ServerResponse.sse(events -> work.send(events, key, fail));
+                })
+                .build();
+    }
+
+    @Bean({"/leased/by-rule-handler", "/transactional/by-rule-handler"})
+    HttpRequestHandler handler(Work work) {
+        return (request, response) -> response.getWriter().write(work.done(key(request), fails(request)));
+    }
+
+    private static String key(HttpServletRequest request) {
+        return request.getHeader("Idempotency-Key");
+    }
+
+    private static boolean fails(HttpServletRequest request) {
+        return Boolean.parseBoolean(request.getHeader("X-Fail"));
+    }
+
+    /** What a handler throws that its controller answers. */
+    static final class Declined extends RuntimeException {
+        private static final long serialVersionUID = 1L;
     }
 
     /** What every handler does, on whatever thread. */
@@ -49,13 +102,24 @@ class StyleHandlers {
 
         final ExecutorService threads = Executors.newCachedThreadPool();
         private final Effects effects;
+        private final JdbcClient jdbc;
 
-        Work(Effects effects) {
+        Work(Effects effects, JdbcClient jdbc) {
             this.effects = effects;
+            this.jdbc = jdbc;
+        }
+
+        /** How often the work was done and not undone. */
+        int rows(String key) {
+            return jdbc.sql("select count(*) from done where k = ?")
+                    .param(key)
+                    .query(Integer.class)
+                    .single();
         }
 
         String done(String key, boolean fail) {
             effects.add(key);
+            jdbc.sql("insert into done values (?)").param(key).update();
             effects.passStop(key);
             if (fail) {
                 throw new IllegalStateException("failed on demand");
@@ -77,6 +141,18 @@ class StyleHandlers {
                     emitter.complete();
                 } catch (IOException | RuntimeException e) {
                     emitter.completeWithError(e);
+                }
+            });
+        }
+
+        void send(ServerResponse.SseBuilder events, String key, boolean fail) {
+            threads.execute(() -> {
+                try {
+                    events.send("begun ");
+                    events.send(done(key, fail));
+                    events.complete();
+                } catch (IOException | RuntimeException e) {
+                    events.error(e);
                 }
             });
         }
@@ -147,6 +223,47 @@ class StyleHandlers {
             return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
         }
 
+        @PostMapping("/send-error")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void sendError(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            work.done(key, fail);
+            response.sendError(404, "nowhere");
+        }
+
+        @PostMapping("/redirect")
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        void redirect(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            work.done(key, fail);
+            response.sendRedirect("/elsewhere");
+        }
+
+        @PostMapping("/advised")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        String advised(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            work.done(key, fail);
+            throw new Declined();
+        }
+
+        @ExceptionHandler
+        ResponseEntity<String> handle(Declined declined) {
+            return ResponseEntity.status(402).body("done");
+        }
+
+        @PostMapping("/by-rule-controller")
+        @ResponseBody
+        String byRule(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return work.done(key, fail);
+        }
+
         @PostMapping("/callable")
         @ResponseBody
         @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
@@ -195,6 +312,20 @@ class StyleHandlers {
         CompletableFuture<String> future(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return CompletableFuture.supplyAsync(() -> work.done(key, fail), work.threads);
+        }
+
+        @PostMapping("/mono")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        Mono<String> mono(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return Mono.fromCallable(() -> work.done(key, fail)).subscribeOn(Schedulers.fromExecutor(work.threads));
+        }
+
+        @PostMapping(path = "/flux", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+        Flux<String> flux(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return Flux.just("begun ").concatWith(mono(key, fail));
         }
 
         @PostMapping("/raw-async")
@@ -352,6 +483,63 @@ class StyleHandlers {
         ResponseEntity<Resource> largeResource(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
+        }
+
+        @PostMapping("/send-error")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        void sendError(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            work.done(key, fail);
+            response.sendError(404, "nowhere");
+        }
+
+        @PostMapping("/redirect")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        void redirect(
+                @RequestHeader("Idempotency-Key") String key,
+                @RequestHeader("X-Fail") boolean fail,
+                HttpServletResponse response)
+                throws IOException {
+            work.done(key, fail);
+            response.sendRedirect("/elsewhere");
+        }
+
+        @PostMapping("/advised")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        String advised(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            work.done(key, fail);
+            throw new Declined();
+        }
+
+        @ExceptionHandler
+        ResponseEntity<String> handle(Declined declined) {
+            return ResponseEntity.status(402).body("done");
+        }
+
+        @PostMapping("/by-rule-controller")
+        @ResponseBody
+        String byRule(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return work.done(key, fail);
+        }
+
+        /** Says nothing of what it does. */
+        @PostMapping("/undeclared-callable")
+        @ResponseBody
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        Object undeclaredCallable(@RequestHeader("Idempotency-Key") String key) {
+            String done = work.done(key, false);
+            return (Callable<String>) () -> done;
+        }
+
+        @PostMapping("/undeclared-start")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        void undeclaredStart(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
+            work.done(key, false);
+            request.startAsync();
         }
     }
 }
