@@ -63,6 +63,7 @@ final class LateTransaction implements LateWork.Claim {
             throw new IllegalStateException(
                     "Only one key can be claimed, while the work of operation " + call.operation() + " runs");
         }
+        TransactionalCalls.refuseReadOnly(call, transactions);
         TransactionalAttempt claiming = attempts.apply(call);
         attempt = claiming;
         try {

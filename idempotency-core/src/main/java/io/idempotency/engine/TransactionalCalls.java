@@ -366,12 +366,16 @@ final class TransactionalCalls {
         }
     }
 
-    private Completion inOpenTransaction(Call call, Work work, BusinessTransactions transactions) throws Throwable {
+    static void refuseReadOnly(Call call, BusinessTransactions transactions) {
         if (transactions.isOpenReadOnly()) {
-            throw new IllegalStateException(
-                    "Operation " + call.operation()
-                            + " is EXACTLY_ONCE and was called in a read-only transaction, in which its result cannot be recorded");
+            throw new IllegalStateException("Operation " + call.operation()
+                    + " is EXACTLY_ONCE and was called in a read-only transaction, in which its result cannot"
+                    + " be recorded");
         }
+    }
+
+    private Completion inOpenTransaction(Call call, Work work, BusinessTransactions transactions) throws Throwable {
+        refuseReadOnly(call, transactions);
         BusinessTransactions.Handle transaction = transactions.open();
         TransactionalAttempt attempt = newAttempt(call, work.resultInAdvance());
         ClaimResult found = claimInOpen(attempt, transaction);

@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -85,6 +86,7 @@ final class ScriptedTransactionalStore implements TransactionalStore {
 
     @Override
     public WriteOutcome completeInTransaction(Lease lease, StoredResult result, Duration retention) {
+        Objects.requireNonNull(lease);
         written.add(result);
         return next("complete", () -> WriteOutcome.APPLIED);
     }
@@ -96,6 +98,7 @@ final class ScriptedTransactionalStore implements TransactionalStore {
 
     @Override
     public CommitProbe probe(Lease lease) {
+        Objects.requireNonNull(lease);
         return next("probe", () -> CommitProbe.UNKNOWN);
     }
 

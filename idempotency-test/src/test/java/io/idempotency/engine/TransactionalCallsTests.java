@@ -14,6 +14,7 @@ import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.CommitFailedException;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.IdempotencyRecord;
+import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spi.Owner;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.TransactionConflictException;
@@ -143,6 +144,16 @@ class TransactionalCallsTests {
 
             assertThatThrownBy(() -> pay("twice")).isInstanceOf(OperationInProgressException.class);
             assertThat(store.calls).containsExactly("before", "begin", "claim", "rollback");
+        }
+
+        @Test
+        void thatIsLeasedTellsWhenToRetry() {
+            store.answer("claim", new ClaimResult.InProgress(Fingerprint.NONE, Duration.ofMillis(7)));
+
+            assertThatThrownBy(() -> pay("twice"))
+                    .isInstanceOfSatisfying(
+                            OperationInProgressException.class,
+                            busy -> assertThat(busy.retryAfter()).isEqualTo(Duration.ofMillis(7)));
         }
 
         @Test
@@ -306,6 +317,55 @@ class TransactionalCallsTests {
 
             assertThat(store.calls)
                     .containsExactly("before", "begin", "claim", "complete", "rollback", "after rollback");
+        }
+
+        // Another attempt's record was there: nothing of this one may be committed.
+        @Test
+        void forWhichTheRulesCommitRollsBackIfAnotherAttemptWasFaster() {
+            transactions.commitsOn = IOException.class;
+            store.answer("complete", WriteOutcome.LOST);
+
+            assertThatThrownBy(() -> node.call(pay(), attempt -> {
+                        throw new IOException("declined");
+                    }))
+                    .isInstanceOf(IOException.class);
+
+            assertThat(store.calls)
+                    .containsExactly("before", "begin", "claim", "complete", "rollback", "after rollback");
+        }
+
+        @Test
+        void isJudgedByTheRulesFirstAndThenByThePolicy() throws Throwable {
+            transactions.commitsOn = IOException.class;
+
+            node.call(pay(), attempt -> {
+                assertThat(attempt.judge(new IOException("declined"))).isEqualTo(Disposition.STORE);
+                assertThat(attempt.rollbackOnly()).isFalse();
+                assertThat(attempt.judge(new IllegalStateException("no"))).isEqualTo(Disposition.UNDECIDED);
+                assertThat(attempt.rollbackOnly()).isTrue();
+                return "rolled back";
+            });
+
+            assertThat(store.calls).containsExactly("before", "begin", "claim", "rollback", "after rollback");
+        }
+
+        @Test
+        void thatThePolicyFailsToJudgeReachesTheCallerAllTheSame() {
+            RuntimeException ours = new IllegalStateException("policy");
+            Call judged = call(
+                    settings()
+                            .outcomePolicy((failure, guarantee) -> {
+                                throw ours;
+                            })
+                            .build(),
+                    "k",
+                    "10 EUR");
+
+            assertThatThrownBy(() -> node.call(judged, attempt -> {
+                        throw new IOException("declined");
+                    }))
+                    .isInstanceOf(IOException.class)
+                    .hasSuppressedException(ours);
         }
 
         @Test
@@ -508,6 +568,15 @@ class TransactionalCallsTests {
         }
 
         @Test
+        void isNoReasonToSayThatAResultWasStored() throws Throwable {
+            transactions.beginFails = silent;
+            Call proceeding = call(settings().proceedOnStoreFailure(true).build(), "k", "10 EUR");
+
+            assertThat(node.engine.execute(proceeding, attempt -> new Finish.Store(Node.result("unprotected"), false)))
+                    .isEqualTo(new Completion.Executed(false, false));
+        }
+
+        @Test
         void atTheCompletionRollsBackAndIsNeverUnprotected() {
             store.fail("complete", silent);
             Call proceeding = call(settings().proceedOnStoreFailure(true).build(), "k", "10 EUR");
@@ -515,7 +584,7 @@ class TransactionalCallsTests {
             assertThatThrownBy(() -> node.call(proceeding, attempt -> effect("lost")))
                     .isSameAs(silent);
             assertThat(effects).hasValue(1);
-            assertThat(store.calls).contains("rollback");
+            assertThat(store.calls).endsWith("complete", "rollback", "after rollback");
         }
     }
 
@@ -530,6 +599,53 @@ class TransactionalCallsTests {
 
             assertThat(store.calls).containsExactly("claim in open", "work", "complete");
             assertThat(transactions.rollbackOnly).isFalse();
+        }
+
+        @Test
+        void theResultIsSaidToBeStored() throws Throwable {
+            transactions.open = true;
+
+            assertThat(node.engine.execute(pay(), attempt -> new Finish.Store(Node.result("paid"), false)))
+                    .isEqualTo(new Completion.Executed(true, false));
+        }
+
+        @Test
+        void aFailureForWhichTheRulesCommitIsStoredAndReachesTheCaller() {
+            transactions.open = true;
+            transactions.commitsOn = IOException.class;
+
+            assertThatThrownBy(() -> node.call(pay(), attempt -> {
+                        throw new IOException("declined");
+                    }))
+                    .isInstanceOf(IOException.class);
+
+            assertThat(store.calls).containsExactly("claim in open", "complete");
+            assertThat(transactions.rollbackOnly).isFalse();
+        }
+
+        // The database has ended it: whoever swallows the exception must not commit what comes after it.
+        @Test
+        void aConflictOfTheClaimMarksIt() {
+            transactions.open = true;
+            TransactionConflictException conflict =
+                    new TransactionConflictException("deadlock", new IllegalStateException());
+            store.fail("claim in open", conflict);
+
+            assertThatThrownBy(() -> pay("lost")).isSameAs(conflict);
+
+            assertThat(transactions.rollbackOnly).isTrue();
+            assertThat(effects).hasValue(0);
+        }
+
+        @Test
+        void aLeasedRecordTellsWhenToRetry() {
+            transactions.open = true;
+            store.answer("claim in open", new ClaimResult.InProgress(Fingerprint.NONE, Duration.ofMillis(7)));
+
+            assertThatThrownBy(() -> pay("twice"))
+                    .isInstanceOfSatisfying(
+                            OperationInProgressException.class,
+                            busy -> assertThat(busy.retryAfter()).isEqualTo(Duration.ofMillis(7)));
         }
 
         @Test
@@ -605,6 +721,22 @@ class TransactionalCallsTests {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("Audit.write");
             assertThat(store.calls).contains("rollback").doesNotContain("complete");
+        }
+
+        // The failure is ours, not the work's: no rule about failures of the work is about it.
+        @Test
+        void isNeverStoredAsTheFailureOfTheWork() {
+            transactions.outside = "Audit.write";
+            Call strict = call(
+                    settings()
+                            .failOnWorkOutside(true)
+                            .outcomePolicy(new DefaultOutcomePolicy(List.of(IllegalStateException.class), List.of()))
+                            .build(),
+                    "k",
+                    "10 EUR");
+
+            assertThatThrownBy(() -> node.call(strict, attempt -> "paid")).isInstanceOf(IllegalStateException.class);
+            assertThat(store.written).isEmpty();
         }
     }
 
