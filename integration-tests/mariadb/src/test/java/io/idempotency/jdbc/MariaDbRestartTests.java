@@ -5,6 +5,7 @@ import static io.idempotency.jdbc.Requests.freshId;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.idempotency.it.servers.MariaDbProcess;
 import io.idempotency.spi.ClaimRequest;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.RecordId;

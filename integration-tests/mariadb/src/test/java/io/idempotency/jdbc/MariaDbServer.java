@@ -1,5 +1,6 @@
 package io.idempotency.jdbc;
 
+import io.idempotency.it.servers.MariaDbProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -14,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 /** One server for all tests of this JVM: one that is started here, or the one that the environment names. */
 final class MariaDbServer {
 
-    static final String VARIABLE = "IDEMPOTENCY_TEST_MARIADB_URL";
-
     private static final AtomicInteger DATABASES = new AtomicInteger();
 
     private static @Nullable MariaDbServer started;
@@ -29,7 +28,7 @@ final class MariaDbServer {
 
     static synchronized MariaDbServer get() {
         if (started == null) {
-            String external = System.getenv(VARIABLE);
+            String external = System.getenv(MariaDbProcess.URL_VARIABLE);
             started = new MariaDbServer(external == null || external.isBlank() ? own() : external);
         }
         return started;
@@ -55,7 +54,8 @@ final class MariaDbServer {
             statement.execute("drop database if exists " + name);
             statement.execute("create database " + name);
         } catch (SQLException e) {
-            throw new IllegalStateException("No database can be created on the MariaDB server (" + VARIABLE + ")", e);
+            throw new IllegalStateException(
+                    "No database can be created on the MariaDB server (" + MariaDbProcess.URL_VARIABLE + ")", e);
         }
         return "jdbc:" + driver + ":" + adminUrl.replaceFirst("/[^/?]*(\\?|$)", "/" + name + "$1") + options;
     }

@@ -22,7 +22,11 @@ final class Client {
     private final String url;
 
     Client(PaymentsProcess process) {
-        this.url = process.url();
+        this(process.url());
+    }
+
+    Client(String url) {
+        this.url = url;
     }
 
     /** One attempt to pay. */

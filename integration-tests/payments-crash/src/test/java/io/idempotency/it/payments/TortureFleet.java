@@ -1,104 +1,97 @@
 package io.idempotency.it.payments;
 
 import io.idempotency.Guarantee;
-import io.idempotency.it.servers.CrashablePostgres;
+import io.idempotency.it.payments.Client.Answer;
+import io.idempotency.it.payments.TortureServers.Wound;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
-import org.jspecify.annotations.Nullable;
+import java.util.TreeMap;
 
-/** The processes of one service and their database, and what is done to them. */
+/** The processes of one service, and what is done to them and their servers. */
 final class TortureFleet implements AutoCloseable {
 
     /** Longer than the lease: who wakes up then has lost it. */
     private static final long FREEZE_MILLIS = 3_000;
 
     private static final String LEASE = "2s";
+
+    /** Of the statements and commits, so many find their connection gone, before or after the database has done its part. */
     private static final String LOSS_RATE = "0.002";
 
-    private final Random random = new Random();
+    private static final int KILLS_AMONG_THE_WOUNDS = 6;
+    private static final int FREEZES_AMONG_THE_WOUNDS = 2;
+
+    private final Random random;
     private final Database.Instance database;
-    private final @Nullable CrashablePostgres server;
     private final String[] arguments;
     private final List<Member> members = new ArrayList<>();
-    private int kills;
-    private int freezes;
-    private int databaseKills;
+    private final List<Wound> wounds = new ArrayList<>();
+    private final Map<String, Integer> inflicted = new TreeMap<>();
 
-    TortureFleet(Database kind, Guarantee guarantee) {
-        Database.Instance created = kind.create();
-        if (kind == Database.POSTGRESQL) {
-            server = new CrashablePostgres(created.directory());
-            database = new Database.Instance(created.directory(), environmentOf(server));
-        } else {
-            server = null;
-            database = created;
-        }
+    TortureFleet(TortureServers servers, int processes, Guarantee guarantee, Random random) {
+        this.random = random;
+        database = servers.database();
         String operation = "--idempotency.operations.payment-controller-pay.";
         arguments = new String[] {
             operation + "guarantee=" + guarantee.name().toLowerCase(Locale.ROOT).replace('_', '-'),
             operation + "lease=" + LEASE,
+            "--spring.datasource.hikari.connection-timeout=3000",
             "--logging.level.org.apache.catalina.core.ContainerBase=off"
         };
-        // A database file of H2 belongs to one process.
-        for (int i = 0; i < (kind == Database.H2 ? 1 : 2); i++) {
+        for (int i = 0; i < processes; i++) {
             members.add(new Member());
         }
-    }
-
-    private static Map<String, String> environmentOf(CrashablePostgres server) {
-        return Map.of(
-                "SPRING_PROFILES_ACTIVE",
-                "postgres",
-                "SPRING_DATASOURCE_URL",
-                server.url(),
-                "SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT",
-                "3000");
+        for (int i = 0; i < KILLS_AMONG_THE_WOUNDS; i++) {
+            wounds.add(new Wound("kills", this::kill));
+        }
+        for (int i = 0; i < FREEZES_AMONG_THE_WOUNDS; i++) {
+            wounds.add(new Wound("freezes", this::freeze));
+        }
+        wounds.addAll(servers.wounds());
+        wounds.forEach(wound -> inflicted.put(wound.name(), 0));
     }
 
     /** One that may be there or not. */
-    Client anyone() {
-        return members.get(ThreadLocalRandom.current().nextInt(members.size())).client;
+    Client anyone(Random chosenBy) {
+        return members.get(chosenBy.nextInt(members.size())).client;
     }
 
-    /** Does something to one of them, or to their database. Takes as long as they need to come back. */
+    /** Does something to one of them, or to a server. Takes as long as they need to come back. */
     void hurt() {
-        Member victim = members.get(random.nextInt(members.size()));
-        switch (random.nextInt(10)) {
-            case 0, 1 -> {
-                freezes++;
-                victim.process.freeze();
-                pause(FREEZE_MILLIS);
-                victim.process.thaw();
-            }
-            case 2 -> {
-                if (server != null) {
-                    databaseKills++;
-                    server.kill();
-                    server.restart();
-                }
-            }
-            default -> {
-                kills++;
-                victim.process.close();
-                victim.start();
-            }
-        }
+        Wound wound = wounds.get(random.nextInt(wounds.size()));
+        wound.inflict().run();
+        inflicted.merge(wound.name(), 1, Integer::sum);
         pause(random.nextInt(1_500));
+    }
+
+    private void kill() {
+        Member victim = victim();
+        victim.process.close();
+        victim.start();
+    }
+
+    private void freeze() {
+        Member victim = victim();
+        victim.process.freeze();
+        pause(FREEZE_MILLIS);
+        victim.process.thaw();
+    }
+
+    private Member victim() {
+        return members.get(random.nextInt(members.size()));
     }
 
     /** From now on nothing happens to them. */
     void heal() {
-        members.forEach(member -> member.client.get("/failpoints?loss=0"));
+        members.forEach(member -> member.loseConnections("0"));
     }
 
-    String wounds() {
-        return "kill -9 " + kills + ", freezes beyond the lease " + freezes + ", kill -9 of the database "
-                + databaseKills + ", connections lost at every " + Math.round(1 / Double.parseDouble(LOSS_RATE))
-                + "th JDBC call";
+    /** What was done how often. */
+    Map<String, Integer> inflicted() {
+        return inflicted;
     }
 
     private static void pause(long millis) {
@@ -113,9 +106,6 @@ final class TortureFleet implements AutoCloseable {
     @Override
     public void close() {
         members.forEach(member -> member.process.close());
-        if (server != null) {
-            server.close();
-        }
     }
 
     /** A process that is started again whenever it was killed. */
@@ -131,7 +121,14 @@ final class TortureFleet implements AutoCloseable {
         private void start() {
             process = PaymentsProcess.startWithFailpoints(database, arguments);
             client = new Client(process);
-            client.get("/failpoints?loss=" + LOSS_RATE);
+            loseConnections(LOSS_RATE);
+        }
+
+        private void loseConnections(String rate) {
+            Answer answer = client.get("/failpoints?loss=" + rate);
+            if (answer.status() != 200) {
+                throw new IllegalStateException("There are no failpoints in the process: " + answer);
+            }
         }
     }
 }

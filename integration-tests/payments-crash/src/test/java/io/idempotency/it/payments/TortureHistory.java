@@ -1,82 +1,108 @@
 package io.idempotency.it.payments;
 
+import io.idempotency.Guarantee;
 import io.idempotency.it.payments.Client.Answer;
 import io.idempotency.it.payments.Client.Payment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** What clients were told, and what came of it. */
 final class TortureHistory {
 
-    private static final Pattern ACCOUNT = Pattern.compile("\"account\":\"(key-\\d+)\"");
+    private static final Pattern PAYMENT = Pattern.compile("\"id\":(\\d+),\"account\":\"(key-\\d+)\"");
     private static final int ASKERS = 8;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private final Map<String, Set<String>> answers = new ConcurrentHashMap<>();
+    private final Map<String, Told> told = new ConcurrentHashMap<>();
     private final Map<Integer, AtomicInteger> statuses = new ConcurrentHashMap<>();
-    private final AtomicLong calls = new AtomicLong();
+    private final Set<String> unknown = ConcurrentHashMap.newKeySet();
+    private final Set<String> lost = new TreeSet<>();
 
-    void answered(String key, Answer answer) {
+    /** @param fault what the client asked to go wrong */
+    void answered(String key, Answer answer, @Nullable String fault) {
         count(answer.status());
-        Set<String> told = answers.computeIfAbsent(key, it -> ConcurrentHashMap.newKeySet());
+        Told ofKey = told(key);
         if (answer.status() == 201) {
-            told.add(answer.body());
+            ofKey.answers.add(answer.body());
+        } else if (answer.status() >= 500 && (fault == null || !fault.startsWith("fail"))) {
+            ofKey.failures.incrementAndGet();
         }
     }
 
     /** Nobody knows what became of the call. */
-    void lost(String key) {
+    void unanswered(String key) {
         count(0);
-        answers.computeIfAbsent(key, it -> ConcurrentHashMap.newKeySet());
+        told(key);
+    }
+
+    private Told told(String key) {
+        return told.computeIfAbsent(key, it -> new Told());
     }
 
     private void count(int status) {
-        calls.incrementAndGet();
         statuses.computeIfAbsent(status, it -> new AtomicInteger()).incrementAndGet();
     }
 
-    /** Asks for every key until it has an answer for good, and compares that and all earlier ones with what is there. */
-    Verdict judge(Client client) {
-        Set<String> told = answers.entrySet().stream()
-                .filter(entry -> !entry.getValue().isEmpty())
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toSet());
-        Map<String, Long> before = payments(client);
-        Set<String> unknown = ConcurrentHashMap.newKeySet();
-        List<String> keys = List.copyOf(answers.keySet());
+    /** How many calls were answered with which status; 0 stands for no answer. */
+    Map<Integer, AtomicInteger> statuses() {
+        return new TreeMap<>(statuses);
+    }
+
+    /** Asks for every key until it has an answer for good. */
+    void drain(Client client) {
+        Map<String, Set<String>> payments = payments(client);
+        lost.addAll(keys(key ->
+                !payments.getOrDefault(key, Set.of()).containsAll(told(key).payments())));
+        List<String> keys = List.copyOf(told.keySet());
         Callers.atOnce(ASKERS, number -> {
             for (int i = number; i < keys.size(); i += ASKERS) {
                 Answer last = finalAnswer(client, keys.get(i));
                 if (last.status() == 201) {
-                    answers.get(keys.get(i)).add(last.body());
+                    told(keys.get(i)).answers.add(last.body());
                 } else {
                     unknown.add(keys.get(i));
                 }
             }
             return number;
         });
-        Map<String, Long> after = payments(client);
-        return new Verdict(
-                calls.get(),
-                new TreeMap<>(statuses),
-                answers.size(),
-                keys(told, key -> !before.containsKey(key)),
-                keys(answers.keySet(), key -> answers.get(key).size() > 1),
-                keys(after.keySet(), key -> after.get(key) > 1),
+    }
+
+    /** Compares all that was ever answered with what is there. */
+    TortureVerdict judge(Client client, Guarantee guarantee, TortureLog log) {
+        Map<String, Set<String>> payments = payments(client);
+        lost.addAll(keys(key ->
+                !payments.getOrDefault(key, Set.of()).containsAll(told(key).payments())));
+        Map<String, Long> unexplained = new HashMap<>();
+        payments.forEach((key, ofKey) -> {
+            long explained = guarantee == Guarantee.AT_LEAST_ONCE
+                    ? log.takeovers(key) + told(key).failures.get()
+                    : 0;
+            unexplained.put(key, Math.max(0, ofKey.size() - 1 - explained));
+        });
+        return new TortureVerdict(
+                told.size(),
+                payments.values().stream().mapToLong(Set::size).sum(),
+                keys(key -> payments.getOrDefault(key, Set.of()).size() > 1),
+                keys(key -> unexplained.getOrDefault(key, 0L) > 0),
+                unexplained.values().stream().mapToLong(it -> it).sum(),
+                keys(key -> told(key).answers.size() > 1 + log.unstored(key)),
+                List.copyOf(lost),
                 List.copyOf(unknown),
-                keys(answers.keySet(), key -> !after.containsKey(key) && !unknown.contains(key)));
+                keys(key -> !payments.containsKey(key) && !unknown.contains(key)));
     }
 
     private static Answer finalAnswer(Client client, String key) {
@@ -88,48 +114,35 @@ final class TortureHistory {
                         answer -> answer.status() == 201 || answer.body().contains("outcome-unknown"));
     }
 
-    private static List<String> keys(Set<String> of, Predicate<String> such) {
-        return of.stream().filter(such).sorted().toList();
+    private List<String> keys(Predicate<String> such) {
+        return told.keySet().stream().filter(such).sorted().toList();
     }
 
-    private static Map<String, Long> payments(Client client) {
-        return ACCOUNT.matcher(client.get("/payments").body())
-                .results()
-                .map((MatchResult match) -> match.group(1))
-                .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+    private static Map<String, Set<String>> payments(Client client) {
+        Map<String, Set<String>> payments = new HashMap<>();
+        Matcher payment = PAYMENT.matcher(client.get("/payments").body());
+        while (payment.find()) {
+            payments.computeIfAbsent(payment.group(2), it -> new HashSet<>()).add(payment.group(1));
+        }
+        return payments;
     }
 
-    /**
-     * What was found.
-     *
-     * @param lost keys that were answered with success and had no payment
-     * @param differing keys whose successful answers are not all the same
-     * @param twice keys with more than one payment
-     * @param unknown keys that are answered with {@code outcome-unknown} for good
-     * @param silent keys without a payment and without an unknown outcome
-     */
-    record Verdict(
-            long calls,
-            Map<Integer, AtomicInteger> statuses,
-            int keys,
-            List<String> lost,
-            List<String> differing,
-            List<String> twice,
-            List<String> unknown,
-            List<String> silent) {
+    /** What the clients of one key were told. */
+    private static final class Told {
 
-        @Override
-        public String toString() {
-            return "%d calls of %d keys, by status %s; lost %d, differing %d, twice %d, unknown %d, silent %d"
-                    .formatted(
-                            calls,
-                            keys,
-                            statuses,
-                            lost.size(),
-                            differing.size(),
-                            twice.size(),
-                            unknown.size(),
-                            silent.size());
+        /** The different answers that told of success. */
+        private final Set<String> answers = ConcurrentHashMap.newKeySet();
+
+        /** Calls that failed without having been asked to. */
+        private final AtomicInteger failures = new AtomicInteger();
+
+        private Set<String> payments() {
+            Set<String> payments = new HashSet<>();
+            for (String answer : new ArrayList<>(answers)) {
+                Matcher payment = PAYMENT.matcher(answer);
+                payments.add(payment.find() ? payment.group(1) : answer);
+            }
+            return payments;
         }
     }
 }

@@ -30,6 +30,11 @@ public final class FailpointAutoConfiguration {
     }
 
     @Bean
+    Announcements announcements() {
+        return new Announcements();
+    }
+
+    @Bean
     FailpointFilter failpointFilter() {
         return new FailpointFilter();
     }

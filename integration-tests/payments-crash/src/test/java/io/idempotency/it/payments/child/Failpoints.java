@@ -14,6 +14,7 @@ final class Failpoints {
 
     private static final List<String> calls = new ArrayList<>();
 
+    private static boolean armed;
     private static int haltBefore;
     private static int haltAfter;
 
@@ -25,6 +26,7 @@ final class Failpoints {
     /** Starts to count; {@code command} is {@code count}, {@code before N} or {@code after N}. */
     static synchronized void arm(String command) {
         calls.clear();
+        armed = true;
         String[] words = command.split(" ");
         haltBefore = words[0].equals("before") ? Integer.parseInt(words[1]) : 0;
         haltAfter = words[0].equals("after") ? Integer.parseInt(words[1]) : 0;
@@ -46,14 +48,18 @@ final class Failpoints {
             throw lose(loss, "before", name);
         }
         Object result = call.run();
-        haltIf(number == haltAfter(), "after", name);
+        haltIf(number > 0 && number == haltAfter(), "after", name);
         if (lost) {
             throw lose(loss, "after", name);
         }
         return result;
     }
 
+    /** The number of the call since a request has armed a failpoint, 0 if none has. */
     private static synchronized int begin(String name) {
+        if (!armed) {
+            return 0;
+        }
         calls.add(name);
         haltIf(calls.size() == haltBefore, "before", name);
         return calls.size();
@@ -77,6 +83,7 @@ final class Failpoints {
 
     private static SQLException lose(ConnectionLoss loss, String moment, String name) throws SQLException {
         loss.loseConnection();
+        Announcements.say(Announcements.CONNECTION_LOST + moment + " " + name);
         return new SQLRecoverableException("Injected: connection lost " + moment + " " + name, "08006");
     }
 

