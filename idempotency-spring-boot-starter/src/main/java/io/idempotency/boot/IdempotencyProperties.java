@@ -36,6 +36,7 @@ import org.springframework.util.unit.DataSize;
  * @param redis Settings of the Redis store, and of Redis before a database.
  * @param tiered Settings of the tiered store.
  * @param purge Settings of the job that removes expired records.
+ * @param client Settings of the application's own calls.
  * @since 0.1.0
  */
 @ConfigurationProperties(value = "idempotency", ignoreUnknownFields = false)
@@ -56,7 +57,8 @@ public record IdempotencyProperties(
         @DefaultValue Jdbc jdbc,
         @DefaultValue Redis redis,
         @DefaultValue Tiered tiered,
-        @DefaultValue Purge purge) {
+        @DefaultValue Purge purge,
+        @DefaultValue Client client) {
 
     static final String PREFIX = "idempotency.";
     static final String OPERATIONS = PREFIX + "operations.";
@@ -434,6 +436,53 @@ public record IdempotencyProperties(
                     "must be between 1ms and 36500d",
                     "Set for example 10m, or switch the job off by idempotency.purge.enabled=false.");
             require(batchSize >= 1, "purge.batch-size", batchSize, "must be at least 1", "Set for example 1000.");
+        }
+    }
+
+    /**
+     * Settings of the application's own calls.
+     *
+     * @param keys What the bean IdempotencyKeyGenerator makes: keys for calls that have none of their own.
+     * @param node Number of this process for tsid and snowflake, from 0 to 1023. No other process may have it at the same time.
+     */
+    public record Client(
+            @DefaultValue("uuid-v7") Keys keys, @Nullable Integer node) {
+
+        private static final int NODES = 1024;
+
+        public Client {
+            require(
+                    keys.withoutNode() || node != null,
+                    "client.keys",
+                    keys.text(),
+                    "needs the number of this process, because two processes with one number make the same keys",
+                    "Set idempotency.client.node to a number from 0 to 1023 that no other process has.");
+            require(
+                    node == null || node >= 0 && node < NODES,
+                    "client.node",
+                    node == null ? "" : node,
+                    "must be from 0 to 1023",
+                    "Set a number in this range that no other process has.");
+        }
+
+        /** What keys are made of. */
+        public enum Keys {
+            /** UUIDs of version 7, ordered by time. */
+            UUID_V7,
+            /** UUIDs of version 4, random. */
+            UUID_V4,
+            /** 13 characters, ordered by time, with the number of the process. */
+            TSID,
+            /** Decimal numbers, ordered by time, with the number of the process. */
+            SNOWFLAKE;
+
+            boolean withoutNode() {
+                return this == UUID_V7 || this == UUID_V4;
+            }
+
+            String text() {
+                return name().toLowerCase(Locale.ROOT).replace('_', '-');
+            }
         }
     }
 }

@@ -26,7 +26,8 @@ class ConfigurationPageTests {
             "## jdbc", "idempotency.",
             "## redis", "idempotency.",
             "## tiered", "idempotency.",
-            "## purge", "idempotency.");
+            "## purge", "idempotency.",
+            "## client", "idempotency.");
 
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 

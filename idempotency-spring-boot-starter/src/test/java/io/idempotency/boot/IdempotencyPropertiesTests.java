@@ -6,6 +6,7 @@ import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
 import io.idempotency.Mode;
 import io.idempotency.OnDuplicate;
+import io.idempotency.boot.IdempotencyProperties.Client.Keys;
 import io.idempotency.boot.IdempotencyProperties.Isolation;
 import io.idempotency.boot.IdempotencyProperties.Jdbc.ClaimMode;
 import io.idempotency.boot.IdempotencyProperties.Jdbc.InitializeSchema;
@@ -72,6 +73,8 @@ class IdempotencyPropertiesTests {
             assertThat(properties.purge().enabled()).isTrue();
             assertThat(properties.purge().interval()).isEqualTo(Duration.ofMinutes(10));
             assertThat(properties.purge().batchSize()).isEqualTo(1000);
+            assertThat(properties.client().keys()).isEqualTo(Keys.UUID_V7);
+            assertThat(properties.client().node()).isNull();
         });
     }
 

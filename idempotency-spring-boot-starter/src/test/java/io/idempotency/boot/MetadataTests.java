@@ -33,7 +33,8 @@ class MetadataTests {
                                 names("idempotency.jdbc.archive", IdempotencyProperties.Jdbc.Archive.class),
                                 names("idempotency.redis", IdempotencyProperties.Redis.class),
                                 names("idempotency.tiered", IdempotencyProperties.Tiered.class),
-                                names("idempotency.purge", IdempotencyProperties.Purge.class))
+                                names("idempotency.purge", IdempotencyProperties.Purge.class),
+                                names("idempotency.client", IdempotencyProperties.Client.class))
                         .flatMap(Set::stream)
                         .filter(name -> !Set.of(
                                         "idempotency.web",
@@ -41,7 +42,8 @@ class MetadataTests {
                                         "idempotency.jdbc.archive",
                                         "idempotency.redis",
                                         "idempotency.tiered",
-                                        "idempotency.purge")
+                                        "idempotency.purge",
+                                        "idempotency.client")
                                 .contains(name))
                         .collect(Collectors.toCollection(TreeSet::new)));
     }

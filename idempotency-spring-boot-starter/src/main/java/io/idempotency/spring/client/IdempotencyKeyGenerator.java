@@ -23,4 +23,24 @@ public interface IdempotencyKeyGenerator {
     static IdempotencyKeyGenerator uuidV4() {
         return () -> UUID.randomUUID().toString();
     }
+
+    /**
+     * TSIDs: 13 characters, ordered by time, unlike each other as long as every process has a node number of its own. Needs the library
+     * {@code io.hypersistence:hypersistence-tsid}.
+     *
+     * @param node from 0 to 1023, of this process alone
+     */
+    static IdempotencyKeyGenerator tsid(int node) {
+        return NumberedKeys.tsid(node);
+    }
+
+    /**
+     * Snowflake ids: decimal numbers that count milliseconds from November 2010, ordered by time, unlike each other as long as every
+     * process has a node number of its own. Needs the library {@code io.hypersistence:hypersistence-tsid}.
+     *
+     * @param node from 0 to 1023, of this process alone
+     */
+    static IdempotencyKeyGenerator snowflake(int node) {
+        return NumberedKeys.snowflake(node);
+    }
 }

@@ -3,7 +3,6 @@ package io.idempotency.spring.client;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
 
 /** When a call is sent again. */
 final class RetrySchedule {
@@ -35,8 +34,8 @@ final class RetrySchedule {
 
         /** @return null if this is the answer, or if there is no time left for another one */
         @Nullable
-        Duration pauseAfter(int status, HttpHeaders headers, long now) {
-            Duration wanted = retryAfter(headers);
+        Duration pauseAfter(int status, @Nullable String retryAfter, long now) {
+            Duration wanted = seconds(retryAfter);
             if (status == CONFLICT) {
                 return wanted == null ? null : inTime(wanted, now);
             }
@@ -66,12 +65,10 @@ final class RetrySchedule {
         }
     }
 
-    // Seconds; a date would need a clock that agrees with the server's.
-    private static @Nullable Duration retryAfter(HttpHeaders headers) {
-        String value = headers.getFirst(HttpHeaders.RETRY_AFTER);
-        if (value == null || !value.matches("\\d{1,6}")) {
-            return null;
-        }
-        return Duration.ofSeconds(Long.parseLong(value));
+    // A date would need a clock that agrees with the server's.
+    private static @Nullable Duration seconds(@Nullable String retryAfter) {
+        return retryAfter == null || !retryAfter.matches("\\d{1,6}")
+                ? null
+                : Duration.ofSeconds(Long.parseLong(retryAfter));
     }
 }

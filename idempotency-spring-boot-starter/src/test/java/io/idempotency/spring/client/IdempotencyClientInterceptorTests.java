@@ -3,31 +3,10 @@ package io.idempotency.spring.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.idempotency.Guarantee;
-import io.idempotency.IdempotencyTemplate;
-import io.idempotency.IdempotentOperation;
-import io.idempotency.boot.IdempotencyAutoConfiguration;
-import io.idempotency.boot.IdempotencyInMemoryAutoConfiguration;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Deque;
-import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.HttpServerErrorException;
@@ -35,68 +14,7 @@ import org.springframework.web.client.ResourceAccessException;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
-class IdempotencyClientInterceptorTests {
-
-    private final Deque<Answer> script = new ArrayDeque<>();
-    private final List<String> keys = new ArrayList<>();
-    private final List<String> bodies = new ArrayList<>();
-    private final List<String> requestIds = new ArrayList<>();
-    private final Watch watch = new Watch();
-    private HttpServer server;
-    private URI uri;
-
-    /** What the server says; a status of 0 cuts the connection. */
-    private record Answer(int status, String... headers) {}
-
-    private static final class Watch implements IdempotencyClientInterceptor.Pauses {
-
-        private final List<Duration> pauses = new ArrayList<>();
-        private long now;
-
-        @Override
-        public long nanoTime() {
-            return now;
-        }
-
-        @Override
-        public void pause(Duration pause) {
-            pauses.add(pause);
-            now += pause.toNanos();
-        }
-    }
-
-    @BeforeEach
-    void start() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", this::answer);
-        server.start();
-        uri = URI.create("http://localhost:" + server.getAddress().getPort() + "/payments");
-    }
-
-    @AfterEach
-    void stop() {
-        server.stop(0);
-    }
-
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            keys.add(exchange.getRequestHeaders().getFirst("Idempotency-Key"));
-            requestIds.add(exchange.getRequestHeaders().getFirst("X-Request-Id"));
-            bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
-            Answer answer = script.isEmpty() ? new Answer(200) : script.remove();
-            if (answer.status() == 0) {
-                return;
-            }
-            for (int i = 0; i < answer.headers().length; i += 2) {
-                exchange.getResponseHeaders().set(answer.headers()[i], answer.headers()[i + 1]);
-            }
-            exchange.sendResponseHeaders(answer.status(), -1);
-        }
-    }
-
-    private void script(Answer... answers) {
-        script.addAll(Arrays.asList(answers));
-    }
+class IdempotencyClientInterceptorTests extends ClientTests {
 
     private IdempotencyClientInterceptor.Builder interceptor() {
         return IdempotencyClientInterceptor.builder().pauses(watch);
@@ -236,32 +154,8 @@ class IdempotencyClientInterceptorTests {
     @Test
     void anotherAttemptOfTheActionSendsTheSameKeys() {
         RestClient client = client(interceptor().childKeys());
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        IdempotencyAutoConfiguration.class, IdempotencyInMemoryAutoConfiguration.class))
-                .withPropertyValues("idempotency.store=in-memory")
-                .run(context -> {
-                    IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
-                    IdempotentOperation<String> operation = IdempotentOperation.named("order", String.class)
-                            .guarantee(Guarantee.AT_LEAST_ONCE)
-                            .build();
-                    assertThatThrownBy(() -> template.execute(operation, "k", () -> {
-                                post(client);
-                                post(client);
-                                throw new IllegalArgumentException("after the calls");
-                            }))
-                            .isInstanceOf(IllegalArgumentException.class);
-                    template.execute(operation, "k", () -> {
-                        post(client);
-                        post(client);
-                        return "done";
-                    });
-                    post(client);
-                });
 
-        assertThat(keys).hasSize(5);
-        assertThat(keys.subList(2, 4)).isEqualTo(keys.subList(0, 2));
-        assertThat(keys.stream().distinct()).hasSize(3);
+        anotherAttemptSendsTheSameKeys(() -> post(client));
     }
 
     @Test
@@ -276,13 +170,5 @@ class IdempotencyClientInterceptorTests {
         }
 
         assertThat(requestIds).containsExactly(null, "r-1");
-    }
-
-    @Test
-    void keysOfVersion4AreRandom() {
-        String key = IdempotencyKeyGenerator.uuidV4().nextKey();
-
-        assertThat(UUID.fromString(key).version()).isEqualTo(4);
-        assertThat(IdempotencyKeyGenerator.uuidV4().nextKey()).isNotEqualTo(key);
     }
 }

@@ -1,0 +1,34 @@
+package io.idempotency.spring.client;
+
+import io.idempotency.IdempotencyContext;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which calls get a key, and which one. */
+final class CallKeys {
+
+    private final String header;
+    private final Set<String> methods;
+    private final IdempotencyKeyGenerator keys;
+    private final @Nullable ChildKeys childKeys;
+
+    CallKeys(String header, Set<String> methods, IdempotencyKeyGenerator keys, boolean childKeys) {
+        this.header = header;
+        this.methods = methods;
+        this.keys = keys;
+        this.childKeys = childKeys ? new ChildKeys() : null;
+    }
+
+    String header() {
+        return header;
+    }
+
+    boolean areFor(String method) {
+        return methods.contains(method);
+    }
+
+    /** @param context the attempt that makes the call, null outside of one */
+    String next(String method, String address, @Nullable IdempotencyContext context) {
+        return childKeys == null || context == null ? keys.nextKey() : childKeys.next(context, method + " " + address);
+    }
+}

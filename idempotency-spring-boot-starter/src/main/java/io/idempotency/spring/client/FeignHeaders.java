@@ -1,0 +1,18 @@
+package io.idempotency.spring.client;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+
+final class FeignHeaders {
+
+    private FeignHeaders() {}
+
+    // Requests keep the case in which their headers were written.
+    static Optional<String> first(Map<String, Collection<String>> headers, String name) {
+        return headers.entrySet().stream()
+                .filter(header -> header.getKey().equalsIgnoreCase(name))
+                .flatMap(header -> header.getValue().stream())
+                .findFirst();
+    }
+}
