@@ -60,8 +60,8 @@ final class MethodDoors {
             }
             throw new IdempotencyConfigurationException(
                     "@Idempotent on " + place(method, userClass) + " would not protect it: " + handlers.limitation(),
-                    "Name a key that is read from the arguments: @Idempotent(key = \"#request.id\"), or remove the annotation and call"
-                            + " the work through IdempotencyTemplate.");
+                    "Name a key that is read from the arguments: @Idempotent(key = \"#request.id\"), or remove the"
+                            + " annotation and call the work through IdempotencyTemplate.");
         }
         return Door.METHOD;
     }
@@ -113,8 +113,8 @@ final class MethodDoors {
                     throw new IdempotencyConfigurationException(
                             "@Idempotent on " + place(method, bean.userClass())
                                     + " is not supported, because the listener " + objection,
-                            "Name a key that is read from the arguments, or call the work through IdempotencyTemplate for each"
-                                    + " message.");
+                            "Name a key that is read from the arguments, or call the work through IdempotencyTemplate"
+                                    + " for each message.");
                 });
     }
 
@@ -123,18 +123,18 @@ final class MethodDoors {
         if (objection != null || withKey || listener.seesMessages()) {
             return objection;
         }
-        return "names no key and has no parameter that shows the message's: none that is the message or record itself, its headers,"
-                + " or the key header";
+        return "names no key and has no parameter that shows the message's: none that is the message or record itself,"
+                + " its headers, or the key header";
     }
 
     /** Fails if what the method returns cannot be kept. */
     void checkResult(Method method, Class<?> userClass, boolean storeResult) {
-        String objection = results.objectionTo(method, userClass, storeResult);
+        MethodResults.Objection objection = results.objectionTo(method, userClass, storeResult);
         if (objection != null) {
             throw new IdempotencyConfigurationException(
-                    "@Idempotent on " + place(method, userClass) + " is not supported, because the method " + objection,
-                    "Declare a type that says what comes back, give a ResultCodec bean that supports it, or keep only the fact:"
-                            + " @Idempotent(storeResult = Toggle.OFF).");
+                    "@Idempotent on " + place(method, userClass) + " is not supported, because the method "
+                            + objection.reason(),
+                    objection.remedy());
         }
     }
 

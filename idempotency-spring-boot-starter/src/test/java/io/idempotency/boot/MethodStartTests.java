@@ -12,9 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What is found out about annotated methods when the application starts. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -23,14 +26,11 @@ class MethodStartTests extends MethodTests {
     @ParameterizedTest
     @ValueSource(
             classes = {
-                Bad.Publisher.class,
-                Bad.PlainFuture.class,
                 Bad.RawStage.class,
                 Bad.StageOfObject.class,
                 Bad.AnyObject.class,
                 Bad.Wildcard.class,
                 Bad.AStream.class,
-                Bad.Suspending.class,
                 Bad.Abstract.class
             })
     void failsOnWhatCannotBeKept(Class<?> bean) {
@@ -38,6 +38,44 @@ class MethodStartTests extends MethodTests {
                 .run(context -> assertThat(StartupFailures.analysisOf(context).getDescription())
                         .startsWith(
                                 "@Idempotent on " + bean.getName() + ".make is not supported, because the method "));
+    }
+
+    // Case 74: even where only the fact would be kept, because nobody sees the end of the work.
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                Bad.AMono.class,
+                Bad.AFlux.class,
+                Bad.SubclassOfMono.class,
+                Bad.Publisher.class,
+                Bad.PlainFuture.class
+            })
+    void failsOnPromisesWhoseEndNobodySees(Class<?> bean) {
+        runner.withBean(bean)
+                .withPropertyValues("idempotency.store-result=false")
+                .run(context -> {
+                    FailureAnalysis analysis = StartupFailures.analysisOf(context);
+                    assertThat(analysis.getDescription())
+                            .startsWith("@Idempotent on " + bean.getName()
+                                    + ".make is not supported, because the method returns ")
+                            .endsWith(", which is no value but a promise of one.");
+                    assertThat(analysis.getAction()).contains("CompletionStage", "Mono.toFuture()");
+                });
+    }
+
+    // Case 74: recognised by its last parameter, without Kotlin on the class path.
+    @Test
+    void failsOnSuspendingFunctions() {
+        runner.withBean(Bad.Suspending.class)
+                .withPropertyValues("idempotency.store-result=false")
+                .run(context -> {
+                    FailureAnalysis analysis = StartupFailures.analysisOf(context);
+                    assertThat(analysis.getDescription())
+                            .isEqualTo("@Idempotent on " + Bad.Suspending.class.getName()
+                                    + ".make is not supported, because the method is a suspending function of Kotlin,"
+                                    + " whose end the library cannot see.");
+                    assertThat(analysis.getAction()).contains("a function that does not suspend");
+                });
     }
 
     @ParameterizedTest
@@ -121,12 +159,35 @@ class MethodStartTests extends MethodTests {
                 "idempotency.operations.accounts-debit.mode=off");
     }
 
+    abstract static class MonoProcessor extends Mono<String> {}
+
     /** What is refused at start. */
     static final class Bad {
 
         static class Publisher {
             @Idempotent(key = "#key")
             public java.util.concurrent.Flow.@Nullable Publisher<String> make(String key) {
+                return null;
+            }
+        }
+
+        static class AMono {
+            @Idempotent(key = "#key")
+            public Mono<String> make(String key) {
+                return Mono.just(key);
+            }
+        }
+
+        static class AFlux {
+            @Idempotent(key = "#key")
+            public Flux<String> make(String key) {
+                return Flux.just(key);
+            }
+        }
+
+        static class SubclassOfMono {
+            @Idempotent(key = "#key")
+            public @Nullable MonoProcessor make(String key) {
                 return null;
             }
         }

@@ -10,6 +10,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -18,7 +19,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.ReactiveAdapterRegistry;
 
 /**
  * Knows how results of methods are kept: by the first codec that supports the declared type.
@@ -28,6 +29,12 @@ import org.springframework.util.ClassUtils;
 public final class MethodResults {
 
     private static final List<Class<?>> PROMISES = List.of(Future.class, Callable.class, Flow.Publisher.class);
+
+    private static final Set<String> PUBLISHERS =
+            Set.of("org.reactivestreams.Publisher", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Deferred");
+    private static final String DECLARE_A_TYPE =
+            "Declare a type that says what comes back, give a ResultCodec bean that supports it, or keep only the fact:"
+                    + " @Idempotent(storeResult = Toggle.OFF).";
 
     private final List<ResultCodec> codecs;
     private final boolean json;
@@ -42,39 +49,48 @@ public final class MethodResults {
     }
 
     /**
-     * Why the result of the method cannot be kept; null if it can. The text completes the sentence "the method …".
+     * Why the result of the method cannot be kept; null if it can.
      *
      * @param storeResult whether more than the fact is kept
      */
-    public @Nullable String objectionTo(Method method, Class<?> userClass, boolean storeResult) {
+    public @Nullable Objection objectionTo(Method method, Class<?> userClass, boolean storeResult) {
         if (isSuspending(method)) {
-            return "is a suspending function of Kotlin, whose end the library cannot see";
+            return new Objection(
+                    "is a suspending function of Kotlin, whose end the library cannot see",
+                    "Annotate a function that does not suspend and does the work, or returns a CompletableFuture of it"
+                            + " (kotlinx.coroutines.future), and call it from this one.");
         }
         Class<?> raw = method.getReturnType();
         if (isStage(method)) {
             Type value = valueType(method, userClass);
             if (value == null) {
-                return "returns " + raw.getSimpleName() + ", which does not say of what it is";
+                return new Objection(
+                        "returns " + raw.getSimpleName() + ", which does not say of what it is", DECLARE_A_TYPE);
             }
             return storeResult ? objectionToValue(value) : null;
         }
         if (PROMISES.stream().anyMatch(each -> each.isAssignableFrom(raw)) || isPublisher(raw)) {
-            return "returns " + raw.getName()
-                    + ", which is no value but a promise of one; supported are CompletionStage and CompletableFuture";
+            return new Objection(
+                    "returns " + raw.getName() + ", which is no value but a promise of one",
+                    "Return a CompletionStage or CompletableFuture of what comes (Mono.toFuture(),"
+                            + " Flux.collectList().toFuture()), or the value itself.");
         }
         return storeResult ? objectionToValue(declaredType(method, userClass)) : null;
     }
 
-    private @Nullable String objectionToValue(Type type) {
+    private @Nullable Objection objectionToValue(Type type) {
         if (codecOf(type) != null) {
             return null;
         }
         String objection = ResultTypes.objectionTo(type);
         if (objection != null) {
-            return "returns " + type.getTypeName() + ", which cannot be kept: " + objection;
+            return new Objection(
+                    "returns " + type.getTypeName() + ", which cannot be kept: " + objection, DECLARE_A_TYPE);
         }
-        return "returns " + type.getTypeName() + ", which "
-                + (json ? "no ResultCodec supports" : "needs Jackson to be kept, and the application has none");
+        return new Objection(
+                "returns " + type.getTypeName() + ", which "
+                        + (json ? "no ResultCodec supports" : "needs Jackson to be kept, and the application has none"),
+                DECLARE_A_TYPE);
     }
 
     private static boolean isSuspending(Method method) {
@@ -82,12 +98,16 @@ public final class MethodResults {
         return types.length > 0 && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
     }
 
+    // By name as well: without Reactor, RxJava or coroutines for Reactor, Spring has no adapter for what they return.
     private static boolean isPublisher(Class<?> type) {
-        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-                        .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"))
-                || Arrays.stream(type.getInterfaces()).anyMatch(MethodResults::isPublisher)
-                || type.getName().equals("org.reactivestreams.Publisher")
-                || type.getName().equals("kotlinx.coroutines.flow.Flow");
+        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null || isNamedAsPublisher(type);
+    }
+
+    private static boolean isNamedAsPublisher(@Nullable Class<?> type) {
+        return type != null
+                && (PUBLISHERS.contains(type.getName())
+                        || isNamedAsPublisher(type.getSuperclass())
+                        || Arrays.stream(type.getInterfaces()).anyMatch(MethodResults::isNamedAsPublisher));
     }
 
     /** Whether the result comes later. */
@@ -134,4 +154,12 @@ public final class MethodResults {
                 .distinct()
                 .toList();
     }
+
+    /**
+     * What keeps a method from being protected.
+     *
+     * @param reason completes the sentence "the method …"
+     * @param remedy what to do
+     */
+    public record Objection(String reason, String remedy) {}
 }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import kotlin.coroutines.Continuation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +41,8 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 class HandlerChecksTests {
 
@@ -89,14 +92,17 @@ class HandlerChecksTests {
                 .filter(method -> method.isAnnotationPresent(Idempotent.class))
                 .filter(method -> method.getAnnotation(Idempotent.class).guarantee() == Guarantee.EXACTLY_ONCE)
                 .count();
-        // And the method that is @Async.
-        assertThat(failures).hasSize(handlers + 1);
+        // And the methods that are @Async or suspend, whatever the guarantee.
+        assertThat(failures).hasSize(handlers + 2);
         assertThat(failures).allMatch(failure -> failure.description().contains("because the method "));
         assertThat(failures.toString())
                 .contains(
                         "answers asynchronously",
                         "streams its response",
-                        "answers reactively",
+                        "answers reactively (it returns reactor.core.publisher.Mono<java.lang.String>)",
+                        "answers reactively (it returns"
+                                + " org.springframework.http.ResponseEntity<reactor.core.publisher.Flux<java.lang.String>>)",
+                        "is a suspending function",
                         "runs on another thread");
     }
 
@@ -262,6 +268,24 @@ class HandlerChecksTests {
         @PostMapping("/10")
         @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         Flow.Publisher<String> publisher() {
+            return null;
+        }
+
+        @PostMapping("/12")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        Mono<String> mono() {
+            return null;
+        }
+
+        @PostMapping("/13")
+        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+        ResponseEntity<Flux<String>> flux() {
+            return null;
+        }
+
+        @PostMapping("/14")
+        @Idempotent
+        Object suspending(Continuation<String> continuation) {
             return null;
         }
 
