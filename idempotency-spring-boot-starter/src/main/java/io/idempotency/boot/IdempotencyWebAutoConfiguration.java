@@ -9,6 +9,8 @@ import io.idempotency.spring.web.HandlerChecks;
 import io.idempotency.spring.web.HttpAmbientKey;
 import io.idempotency.spring.web.IdempotencyFilter;
 import io.idempotency.spring.web.IdempotencyGateAdvisor;
+import io.idempotency.spring.web.ProblemWriter;
+import io.idempotency.spring.web.RefusalExceptionResolver;
 import io.idempotency.spring.web.ReplayExceptionResolver;
 import io.idempotency.spring.web.RuleGate;
 import io.idempotency.spring.web.StatusPolicy;
@@ -122,6 +124,11 @@ public final class IdempotencyWebAutoConfiguration {
         @Bean
         ReplayExceptionResolver idempotencyReplayExceptionResolver() {
             return new ReplayExceptionResolver();
+        }
+
+        @Bean
+        RefusalExceptionResolver idempotencyRefusalExceptionResolver(WebConfigurer web, ApplicationContext context) {
+            return new RefusalExceptionResolver(new ProblemWriter(web.settings(), context));
         }
     }
 }
