@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -159,6 +160,35 @@ class MethodOrderTests {
             assertThat(first.get(30, TimeUnit.SECONDS)).isEqualTo("attempt 3");
             assertThat(b.getBean(Flaky.class).work("k")).isEqualTo("attempt 3");
         }));
+    }
+
+    // Case 72: three attempts, one row, one record, wherever the transaction is.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void springRetryAndATransactionAreBothInsideOfTheClaim(boolean transactionsFirst) {
+        ApplicationContextRunner application =
+                jdbc.withUserConfiguration(Retries.class).withBean(FlakyBookings.class);
+        if (transactionsFirst) {
+            application = application.withUserConfiguration(TransactionsFirst.class);
+        }
+        application.run(context -> {
+            JdbcTemplate database = context.getBean(JdbcTemplate.class);
+            database.execute("create table booking (id varchar(20) primary key)");
+            FlakyBookings bookings = context.getBean(FlakyBookings.class);
+
+            assertThat(bookings.book("a")).isEqualTo("booked by attempt 3");
+            assertThat(bookings.book("a")).isEqualTo("booked by attempt 3");
+
+            assertThat(database.queryForObject("select count(*) from booking", Integer.class))
+                    .isEqualTo(1);
+            String door = "IdempotentMethodAdvisor";
+            String transaction = "BeanFactoryTransactionAttributeSourceAdvisor";
+            assertThat(((Advised) bookings).getAdvisors())
+                    .extracting(advisor -> advisor.getClass().getSimpleName())
+                    .containsSubsequence(door, "RetryConfiguration")
+                    .containsSubsequence(
+                            transactionsFirst ? transaction : door, transactionsFirst ? door : transaction);
+        });
     }
 
     // Case 72: a transaction that a first failure has doomed is no place to try again.
@@ -339,6 +369,28 @@ class MethodOrderTests {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
+        }
+    }
+
+    public static class FlakyBookings {
+
+        private final JdbcTemplate jdbc;
+        private final AtomicInteger attempts = new AtomicInteger();
+
+        public FlakyBookings(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Idempotent(key = "#id")
+        @Transactional
+        @Retryable(retryFor = IllegalStateException.class, maxAttempts = 3)
+        public String book(String id) {
+            int attempt = attempts.incrementAndGet();
+            if (attempt < 3) {
+                throw new IllegalStateException("attempt " + attempt);
+            }
+            jdbc.update("insert into booking values (?)", id);
+            return "booked by attempt " + attempt;
         }
     }
 
