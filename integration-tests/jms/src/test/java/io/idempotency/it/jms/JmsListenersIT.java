@@ -1,22 +1,37 @@
 package io.idempotency.it.jms;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyTemplate;
+import io.idempotency.IdempotentOperation;
 import io.idempotency.it.listeners.Ledger;
 import io.idempotency.it.listeners.Work;
+import io.idempotency.spring.client.ChildKeyJmsTemplate;
+import jakarta.jms.JMSException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jms.core.JmsMessagingTemplate;
 import org.springframework.jms.core.JmsTemplate;
 import org.springframework.test.util.AopTestUtils;
 
 /** Listeners on a broker in this process. */
 @SpringBootTest(
+        webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "spring.artemis.mode=embedded",
             "spring.artemis.embedded.persistent=false",
@@ -34,6 +49,18 @@ class JmsListenersIT {
 
     @Autowired
     private EmbeddedActiveMQ broker;
+
+    @Autowired
+    private IdempotencyTemplate actions;
+
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private Shipping shipping;
+
+    @Autowired
+    private Shipping.Messages messages;
 
     @Autowired
     private Listeners listeners;
@@ -215,5 +242,87 @@ class JmsListenersIT {
         awaitEmpty("one");
         awaitEmpty("two");
         assertThat(ledger.of("both")).containsExactlyInAnyOrder("one a", "two a");
+    }
+
+    // The same operation and the same key, whichever door the call comes in by first.
+    @Test
+    void aServiceBehindThreeDoorsHasOneRecord() throws Exception {
+        String byRequest = request("a");
+        assertThat(shipping.ship("a")).isEqualTo(byRequest);
+        send("orders", "a");
+        awaitParcels(byRequest);
+        assertThat(request("a")).isEqualTo(byRequest);
+
+        send("orders", "b");
+        await().atMost(PATIENCE).until(() -> messages.parcels().size() == 2);
+        String byMessage = messages.parcels().get(1);
+        assertThat(shipping.ship("b")).isEqualTo(byMessage);
+        assertThat(request("b")).isEqualTo(byMessage);
+
+        String byMethod = shipping.ship("c");
+        assertThat(request("c")).isEqualTo(byMethod);
+        send("orders", "c");
+        awaitParcels(byRequest, byMessage, byMethod);
+
+        assertThat(ledger.of("parcels")).containsExactly("a", "b", "c");
+    }
+
+    private String request(String order) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/orders/" + order + "/parcel"))
+                                .POST(HttpRequest.BodyPublishers.noBody())
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
+    private void awaitParcels(String... parcels) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(messages.parcels()).containsExactly(parcels));
+    }
+
+    // Both attempts of the action send both messages, and the consumer works on each once.
+    @Test
+    void whatAnActionSendsAgainIsADuplicate() throws JMSException {
+        ChildKeyJmsTemplate template = new ChildKeyJmsTemplate(jms.getConnectionFactory());
+        IdempotentOperation<String> order = IdempotentOperation.named("order", String.class)
+                .guarantee(Guarantee.AT_LEAST_ONCE)
+                .build();
+        AtomicInteger attempts = new AtomicInteger();
+        IdempotencyTemplate.Action<String, IllegalStateException> action = () -> {
+            template.convertAndSend("children", "bread");
+            template.convertAndSend("children", "bread");
+            new JmsMessagingTemplate(template).convertAndSend("children", "milk");
+            if (attempts.incrementAndGet() == 1) {
+                throw new IllegalStateException("after the messages");
+            }
+            return "done";
+        };
+
+        assertThatThrownBy(() -> actions.execute(order, "o", action)).isInstanceOf(IllegalStateException.class);
+        actions.execute(order, "o", action);
+
+        await().atMost(PATIENCE).until(() -> deliveries.of("children") == 6);
+        awaitLedger("children", "bread", "bread", "milk");
+        awaitEmpty("children");
+        assertThat(ledger.of("children")).hasSize(3);
+
+        // Outside of an action there is no key, and one that is there is kept.
+        template.convertAndSend("keys", "none");
+        assertThat(keyOf("keys")).isNull();
+        actions.execute(order, "p", () -> {
+            template.convertAndSend("keys", "own", message -> {
+                message.setStringProperty("Idempotency_Key", "own");
+                return message;
+            });
+            return "done";
+        });
+        assertThat(keyOf("keys")).isEqualTo("own");
+    }
+
+    private @Nullable String keyOf(String queue) throws JMSException {
+        jms.setReceiveTimeout(PATIENCE.toMillis());
+        return jms.receive(queue).getStringProperty("Idempotency_Key");
     }
 }

@@ -79,6 +79,12 @@ class Listeners {
         ledger.write("ids", payload);
     }
 
+    @JmsListener(destination = "children")
+    @Idempotent
+    public void children(String payload, Message message) {
+        ledger.write("children", payload);
+    }
+
     @JmsListener(destination = "optional")
     @Idempotent(required = Toggle.OFF)
     public void optional(String payload, Message message) {
