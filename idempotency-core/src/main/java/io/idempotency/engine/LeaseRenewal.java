@@ -69,20 +69,20 @@ final class LeaseRenewal {
                 return;
             }
             scheduleIn(length().dividedBy(3));
-        } catch (StoreUnavailableException e) {
-            log.debug(
-                    "A lease of operation {} could not be renewed; trying again",
-                    lease.request().operation(),
-                    e);
-            scheduleIn(length().dividedBy(10));
         } catch (RuntimeException e) {
+            tellOf(e);
             // A scheduler keeps to itself what a task throws, and nobody would renew any more.
-            log.warn(
-                    "A lease of operation {} ({}) could not be renewed; trying again",
-                    lease.request().operation(),
-                    lease.id(),
-                    e);
             scheduleIn(length().dividedBy(10));
+        }
+    }
+
+    private void tellOf(RuntimeException failure) {
+        String message = "A lease of operation {} ({}) could not be renewed; trying again";
+        String operation = lease.request().operation();
+        if (failure instanceof StoreUnavailableException) {
+            log.debug(message, operation, lease.id(), failure);
+        } else {
+            log.warn(message, operation, lease.id(), failure);
         }
     }
 }
