@@ -1,6 +1,5 @@
 package io.idempotency.jdbc;
 
-import static io.idempotency.jdbc.Requests.LONG;
 import static io.idempotency.jdbc.Requests.freshId;
 import static io.idempotency.jdbc.Requests.leaseOf;
 import static io.idempotency.jdbc.Requests.leased;
@@ -15,9 +14,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,11 +44,9 @@ class ArchiveTests {
             store.tryClaim(leased(locked));
             RecordId expired = freshId();
             for (int i = 1; i <= 2; i++) {
-                store.complete(leaseOf(store.tryClaim(leased(expired))), result("result " + i), LONG);
-                database.execute(
-                        "update idempotency_record set expires_at = 2 where id = " + database.literal(expired));
+                store.complete(leaseOf(store.tryClaim(leased(expired))), result("result " + i), Duration.ofMillis(1));
 
-                assertThat(store.purgeExpired(10)).isEqualTo(1);
+                assertThat(purgedAtLast(store)).isEqualTo(1);
             }
 
             assertThat(store.find(expired)).isEmpty();
@@ -64,13 +63,12 @@ class ArchiveTests {
                     assertThat(rows.getBytes(1)).isEqualTo(expired.bytes());
                     assertThat(rows.getString(2)).isEqualTo(Requests.OPERATION);
                     assertThat(rows.getString(3)).isEqualTo("D");
-                    assertThat(rows.getLong(4)).isEqualTo(2);
+                    assertThat(rows.getLong(4)).isBetween(rows.getLong(8) + 1, rows.getLong(7));
                     assertThat(rows.getBytes(5)).isEqualTo(result("result " + i).toBytes());
                     assertThat(rows.getObject(6, LocalDate.class))
                             .isBetween(
                                     LocalDate.now(ZoneOffset.UTC).minusDays(1),
                                     LocalDate.now(ZoneOffset.UTC).plusDays(1));
-                    assertThat(rows.getLong(7)).isGreaterThanOrEqualTo(rows.getLong(8));
                 }
             }
             assertThat(store.tryClaim(leased(expired))).isInstanceOf(ClaimResult.Claimed.class);
@@ -158,6 +156,14 @@ class ArchiveTests {
                             JdbcIdempotencyStore.builder(database.pool()).archiveTableName("old; drop table business"))
                     .withMessageContaining("idempotency.jdbc.archive.table-name");
         }
+    }
+
+    /** What the first purge removes that finds something: the clock of the database has to go on. */
+    private static int purgedAtLast(JdbcIdempotencyStore store) {
+        return IntStream.generate(() -> store.purgeExpired(10))
+                .filter(removed -> removed > 0)
+                .findFirst()
+                .getAsInt();
     }
 
     private static JdbcIdempotencyStore archiving(TestDatabase database) {

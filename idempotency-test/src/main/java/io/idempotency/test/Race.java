@@ -20,21 +20,27 @@ final class Race {
 
     private static final long LIMIT_SECONDS = 60;
 
+    // Kept for the next race: some facts run fifty of them.
+    private static final ExecutorService THREADS = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, "race");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private Race() {}
 
     /** What each thread got, in the order of the threads. The first failure of any thread is thrown. */
     static <R> List<R> of(int threads, IntFunction<R> runner) {
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        CyclicBarrier start = new CyclicBarrier(threads);
+        List<Future<R>> futures = new ArrayList<>();
         try {
-            CyclicBarrier start = new CyclicBarrier(threads);
-            List<Future<R>> futures = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 int index = i;
                 Callable<R> task = () -> {
                     start.await(LIMIT_SECONDS, TimeUnit.SECONDS);
                     return runner.apply(index);
                 };
-                futures.add(pool.submit(task));
+                futures.add(THREADS.submit(task));
             }
             List<R> results = new ArrayList<>();
             for (Future<R> future : futures) {
@@ -49,7 +55,7 @@ final class Race {
         } catch (TimeoutException e) {
             throw new AssertionError("A thread of the race did not end within " + LIMIT_SECONDS + " s", e);
         } finally {
-            pool.shutdownNow();
+            futures.forEach(future -> future.cancel(true));
         }
     }
 

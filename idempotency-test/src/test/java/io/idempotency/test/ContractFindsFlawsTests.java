@@ -8,25 +8,35 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
-/** A contract is worth what it finds: every flaw breaks the facts that it must break, and no other one. */
+/**
+ * A contract is worth what it finds: every flaw breaks the facts that it must break, and no other one. They wait more than they compute,
+ * so that flaws are tried side by side; a contract runs on the thread that has chosen its flaw.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class ContractFindsFlawsTests {
 
-    private static @Nullable Flaw flaw;
+    private static final ThreadLocal<@Nullable Flaw> flaw = new ThreadLocal<>();
 
-    private static @Nullable TransactionFlaw transactionFlaw;
+    private static final ThreadLocal<@Nullable TransactionFlaw> transactionFlaw = new ThreadLocal<>();
+
+    @AfterEach
+    void forgetTheFlaw() {
+        flaw.remove();
+        transactionFlaw.remove();
+    }
 
     @Test
     void storeWithoutFlawBreaksNoFact() {
-        flaw = null;
-        transactionFlaw = null;
-
         for (Class<?> contract : Set.of(
                 OnFlawedStore.class,
                 FuzzOnFlawedStore.class,
@@ -41,7 +51,7 @@ class ContractFindsFlawsTests {
     @ParameterizedTest
     @EnumSource
     void flawBreaksItsFacts(Flaw chosen) {
-        flaw = chosen;
+        flaw.set(chosen);
 
         Set<String> broken = brokenFacts(run(OnFlawedStore.class));
 
@@ -52,7 +62,7 @@ class ContractFindsFlawsTests {
     @ParameterizedTest
     @MethodSource
     void fuzzFindsTheFlaw(Flaw chosen) {
-        flaw = chosen;
+        flaw.set(chosen);
 
         assertThat(brokenFacts(run(FuzzOnFlawedStore.class))).isNotEmpty();
     }
@@ -64,7 +74,7 @@ class ContractFindsFlawsTests {
     @ParameterizedTest
     @EnumSource
     void flawInTransactionsBreaksItsFacts(TransactionFlaw chosen) {
-        transactionFlaw = chosen;
+        transactionFlaw.set(chosen);
 
         Set<String> broken = brokenFacts(run(OnFlawedTransactions.class));
 
@@ -75,7 +85,7 @@ class ContractFindsFlawsTests {
     @ParameterizedTest
     @MethodSource
     void fuzzFindsTheFlawInTransactions(TransactionFlaw chosen) {
-        transactionFlaw = chosen;
+        transactionFlaw.set(chosen);
 
         assertThat(brokenFacts(run(FuzzOnFlawedTransactions.class))).isNotEmpty();
     }
@@ -102,7 +112,7 @@ class ContractFindsFlawsTests {
 
         @Override
         protected StoreFixture createFixture() {
-            return new FlawedStore(flaw);
+            return new FlawedStore(flaw.get());
         }
     }
 
@@ -110,7 +120,7 @@ class ContractFindsFlawsTests {
 
         @Override
         protected StoreFixture createFixture() {
-            return new FlawedStore(flaw);
+            return new FlawedStore(flaw.get());
         }
     }
 
@@ -118,7 +128,7 @@ class ContractFindsFlawsTests {
 
         @Override
         protected TransactionalStoreFixture createFixture() {
-            return new InMemoryTransactions(transactionFlaw);
+            return new InMemoryTransactions(transactionFlaw.get());
         }
 
         @Override
@@ -131,7 +141,7 @@ class ContractFindsFlawsTests {
 
         @Override
         protected StoreFixture createFixture() {
-            return new InMemoryTransactions(transactionFlaw);
+            return new InMemoryTransactions(transactionFlaw.get());
         }
     }
 }
