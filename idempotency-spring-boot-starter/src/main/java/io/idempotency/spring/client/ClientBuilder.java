@@ -16,7 +16,11 @@ abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     ClientBuilder() {}
 
-    abstract B self();
+    // Each builder names itself as B.
+    @SuppressWarnings("unchecked")
+    private B self() {
+        return (B) this;
+    }
 
     /** Under which name the key is sent. */
     public B header(String name) {

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
@@ -100,21 +99,11 @@ public final class IdempotencyClientInterceptor implements ClientHttpRequestInte
     }
 
     /** What differs from one client to the next. */
-    public static final class Builder extends ClientBuilder<Builder> {
+    public static final class Builder extends SpringClientBuilder<Builder> {
 
         private Pauses pauses = Pauses.OF_THE_THREAD;
 
         private Builder() {}
-
-        @Override
-        Builder self() {
-            return this;
-        }
-
-        /** Which methods get a key; a request that carries one already is sent again whatever its method is. */
-        public Builder methods(HttpMethod... methods) {
-            return methods(HttpMethods.names(methods));
-        }
 
         Builder pauses(Pauses pauses) {
             this.pauses = pauses;

@@ -51,11 +51,6 @@ public final class IdempotencyFeignCapability implements Capability {
 
         private Builder() {}
 
-        @Override
-        Builder self() {
-            return this;
-        }
-
         /** Which methods get a key; a request that carries one already is sent again whatever its method is. */
         public Builder methods(HttpMethod... methods) {
             return methods(Arrays.stream(methods).map(HttpMethod::name).collect(Collectors.toUnmodifiableSet()));

@@ -3,7 +3,6 @@ package io.idempotency.spring.client;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 
@@ -44,21 +43,11 @@ public final class IdempotencyWebClientCustomizer implements Consumer<WebClient.
     }
 
     /** What differs from one client to the next. */
-    public static final class Builder extends ClientBuilder<Builder> {
+    public static final class Builder extends SpringClientBuilder<Builder> {
 
         private Delays delays = Delays.OF_REACTOR;
 
         private Builder() {}
-
-        @Override
-        Builder self() {
-            return this;
-        }
-
-        /** Which methods get a key; a request that carries one already is sent again whatever its method is. */
-        public Builder methods(HttpMethod... methods) {
-            return methods(HttpMethods.names(methods));
-        }
 
         Builder delays(Delays delays) {
             this.delays = delays;

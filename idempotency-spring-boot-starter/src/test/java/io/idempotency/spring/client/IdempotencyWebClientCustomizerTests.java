@@ -3,14 +3,14 @@ package io.idempotency.spring.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URI;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.slf4j.MDC;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.client.reactive.JdkClientHttpConnector;
@@ -25,13 +25,61 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
-class IdempotencyWebClientCustomizerTests extends ClientTests {
+class IdempotencyWebClientCustomizerTests extends ClientContract<IdempotencyWebClientCustomizer.Builder> {
 
-    private IdempotencyWebClientCustomizer.Builder customizer() {
+    @Override
+    IdempotencyWebClientCustomizer.Builder builder() {
         return IdempotencyWebClientCustomizer.builder().delays(watch);
     }
 
-    private static WebClient client(IdempotencyWebClientCustomizer.Builder customizer) {
+    @Override
+    IdempotencyWebClientCustomizer.Builder withKeysForPut(IdempotencyWebClientCustomizer.Builder customizer) {
+        return customizer.methods(HttpMethod.PUT);
+    }
+
+    @Override
+    Client client(IdempotencyWebClientCustomizer.Builder customizer) {
+        return new OverWebClient(uri, webClient(customizer));
+    }
+
+    @Override
+    Class<WebClientRequestException> failure() {
+        return WebClientRequestException.class;
+    }
+
+    private record OverWebClient(URI uri, WebClient client) implements Client {
+
+        @Override
+        public Received post() {
+            return receive(client.post().uri(uri).bodyValue("pay"));
+        }
+
+        @Override
+        public Received put(String header, String value) {
+            return receive(client.put().uri(uri).header(header, value));
+        }
+
+        @Override
+        public Received get() {
+            return receive(client.get().uri(uri));
+        }
+
+        // On another thread than the one that makes the call: what is found there is found where the call begins.
+        private static Received receive(WebClient.RequestHeadersSpec<?> request) {
+            try {
+                ResponseEntity<Void> answer = request.retrieve()
+                        .toBodilessEntity()
+                        .subscribeOn(Schedulers.parallel())
+                        .block();
+                return new Received(
+                        answer.getStatusCode().value(), IdempotencyWebClientCustomizer.isReplayed(answer.getHeaders()));
+            } catch (WebClientResponseException refusal) {
+                return new Received(refusal.getStatusCode().value(), false);
+            }
+        }
+    }
+
+    private static WebClient webClient(IdempotencyWebClientCustomizer.Builder customizer) {
         return WebClient.builder()
                 .clientConnector(new JdkClientHttpConnector())
                 .apply(customizer.build())
@@ -43,87 +91,17 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
     }
 
     @Test
-    void aCallHasOneKeyOverAllItsAttempts() {
-        script(
-                new Answer(409, "Retry-After", "2"),
-                new Answer(503, "Retry-After", "1"),
-                new Answer(503),
-                new Answer(201));
-
-        assertThat(post(client(customizer())).block().getStatusCode().value()).isEqualTo(201);
-
-        assertThat(keys).hasSize(4);
-        assertThat(keys.stream().distinct()).hasSize(1);
-        assertThat(UUID.fromString(keys.get(0)).version()).isEqualTo(7);
-        assertThat(bodies).containsOnly("pay");
-        assertThat(watch.pauses)
-                .startsWith(Duration.ofSeconds(2), Duration.ofSeconds(1))
-                .hasSize(3);
-    }
-
-    @Test
-    void aConnectionThatFailsIsTriedAgainUnderTheSameKey() {
-        script(new Answer(0), new Answer(0), new Answer(200));
-
-        post(client(customizer())).block();
-
-        assertThat(keys.stream().distinct()).hasSize(1);
-        assertThat(watch.pauses).isNotEmpty();
-    }
-
-    @Test
     void whatIsSubscribedToAgainIsTheSameCall() {
         script(new Answer(500), new Answer(502), new Answer(201), new Answer(200));
-        Mono<ResponseEntity<Void>> call = post(client(customizer()));
+        Mono<ResponseEntity<Void>> call = post(webClient(builder()));
 
         call.retry(2).block();
         call.subscribeOn(Schedulers.parallel()).block();
-        post(client(customizer())).block();
+        post(webClient(builder())).block();
 
         assertThat(keys).hasSize(5);
         assertThat(keys.subList(0, 4).stream().distinct()).hasSize(1);
         assertThat(keys.get(4)).isNotEqualTo(keys.get(0));
-    }
-
-    @Test
-    void aRefusalThatTimeDoesNotHealIsTheAnswer() {
-        script(new Answer(409), new Answer(422), new Answer(500));
-        WebClient client = client(customizer());
-
-        assertThatThrownBy(() -> post(client).block()).isInstanceOf(WebClientResponseException.Conflict.class);
-        assertThatThrownBy(() -> post(client).block())
-                .isInstanceOf(WebClientResponseException.UnprocessableEntity.class);
-        assertThatThrownBy(() -> post(client).block())
-                .isInstanceOf(WebClientResponseException.InternalServerError.class);
-
-        assertThat(keys).hasSize(3).doesNotHaveDuplicates();
-        assertThat(watch.pauses).isEmpty();
-    }
-
-    @Test
-    void theDeadlineEndsACallWithItsLastAnswer() {
-        for (int i = 0; i < 20; i++) {
-            script(new Answer(409, "Retry-After", "2"));
-        }
-
-        assertThatThrownBy(() -> post(client(customizer().deadline(Duration.ofSeconds(5))))
-                        .block())
-                .isInstanceOf(WebClientResponseException.Conflict.class);
-
-        assertThat(keys).hasSize(3);
-        assertThat(watch.now).isEqualTo(Duration.ofSeconds(4).toNanos());
-    }
-
-    @Test
-    void theDeadlineEndsACallWithItsLastFailure() {
-        server.stop(0);
-
-        assertThatThrownBy(() -> post(client(customizer().deadline(Duration.ofSeconds(3))))
-                        .block())
-                .isInstanceOf(WebClientRequestException.class);
-
-        assertThat(watch.pauses).hasSizeGreaterThan(2);
-        assertThat(watch.now).isLessThan(Duration.ofSeconds(3).toNanos());
     }
 
     // So many that attempts within attempts would overflow the stack.
@@ -135,7 +113,7 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
                                 asked.incrementAndGet() < 20_000 ? HttpStatus.SERVICE_UNAVAILABLE : HttpStatus.OK)
                         .header("Retry-After", "0")
                         .build()))
-                .apply(customizer().build())
+                .apply(builder().build())
                 .build();
 
         assertThat(post(client).block().getStatusCode()).isEqualTo(HttpStatus.OK);
@@ -148,7 +126,7 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
         Later later = new Later();
 
         CompletableFuture<ResponseEntity<Void>> answer =
-                post(client(customizer().delays(later))).toFuture();
+                post(webClient(builder().delays(later))).toFuture();
         Sinks.One<Long> pause = later.take();
         assertThat(answer).isNotDone();
         assertThat(keys).hasSize(1);
@@ -163,11 +141,11 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
         script(new Answer(409, "Retry-After", "2"));
         Later later = new Later();
 
-        Disposable call = post(client(customizer().delays(later))).subscribe();
+        Disposable call = post(webClient(builder().delays(later))).subscribe();
         Sinks.One<Long> pause = later.take();
         call.dispose();
         pause.tryEmitValue(0L);
-        post(client(customizer())).block();
+        post(webClient(builder())).block();
 
         assertThat(keys).hasSize(2).doesNotHaveDuplicates();
     }
@@ -179,7 +157,7 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
         Flux<String> body = Flux.defer(
                 () -> read.getAndSet(true) ? Flux.error(new IllegalStateException("read already")) : Flux.just("pay"));
 
-        assertThatThrownBy(() -> client(customizer())
+        assertThatThrownBy(() -> webClient(builder())
                         .post()
                         .uri(uri)
                         .body(BodyInserters.fromPublisher(body, String.class))
@@ -188,88 +166,6 @@ class IdempotencyWebClientCustomizerTests extends ClientTests {
                         .block())
                 .hasRootCauseMessage("read already");
         assertThat(watch.pauses).hasSize(1);
-    }
-
-    @Test
-    void aKeyOfTheCallersOwnIsKept() {
-        script(new Answer(503), new Answer(200));
-
-        client(customizer())
-                .put()
-                .uri(uri)
-                .header("Idempotency-Key", "order-7")
-                .retrieve()
-                .toBodilessEntity()
-                .block();
-
-        assertThat(keys).containsExactly("order-7", "order-7");
-    }
-
-    @Test
-    void methodsThatAreIdempotentByThemselvesPass() {
-        script(new Answer(503));
-
-        assertThatThrownBy(() -> client(customizer())
-                        .get()
-                        .uri(uri)
-                        .retrieve()
-                        .toBodilessEntity()
-                        .block())
-                .isInstanceOf(WebClientResponseException.ServiceUnavailable.class);
-        assertThat(keys).containsExactly((String) null);
-    }
-
-    @Test
-    void saysWhetherTheAnswerIsAReplay() {
-        script(new Answer(200), new Answer(200, "Idempotent-Replayed", "true"));
-        WebClient client = client(customizer());
-
-        assertThat(post(client)
-                        .map(each -> IdempotencyWebClientCustomizer.isReplayed(each.getHeaders()))
-                        .block())
-                .isFalse();
-        assertThat(post(client)
-                        .map(each -> IdempotencyWebClientCustomizer.isReplayed(each.getHeaders()))
-                        .block())
-                .isTrue();
-    }
-
-    // On another thread than the action's.
-    @Test
-    void anotherAttemptOfTheActionSendsTheSameKeys() {
-        WebClient client = client(customizer().childKeys());
-
-        anotherAttemptSendsTheSameKeys(
-                () -> post(client).subscribeOn(Schedulers.parallel()).block());
-    }
-
-    @Test
-    void whoHasNotOptedInSendsNoChildKeys() {
-        WebClient client = client(customizer());
-
-        inTwoAttempts(() -> post(client).block());
-
-        assertThat(keys).hasSize(2).doesNotHaveDuplicates();
-    }
-
-    @Test
-    void theRequestIdOfTheLoggingContextTravelsWithTheCall() {
-        WebClient client = client(customizer().requestId("requestId", "X-Request-Id"));
-        post(client).block();
-        MDC.put("requestId", "r-1");
-        try {
-            post(client).subscribeOn(Schedulers.parallel()).block();
-            client.get()
-                    .uri(uri)
-                    .header("X-Request-Id", "of its own")
-                    .retrieve()
-                    .toBodilessEntity()
-                    .block();
-        } finally {
-            MDC.remove("requestId");
-        }
-
-        assertThat(requestIds).containsExactly(null, "r-1", "of its own");
     }
 
     /** Pauses that last until the test ends them. */
