@@ -167,32 +167,28 @@ class StyleHandlers {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    @Controller
-    @RequestMapping("/leased")
-    static class Leased {
+    /** Answers on the thread of the request, under any guarantee. */
+    abstract static class Synchronous {
 
-        private final Work work;
+        final Work work;
 
-        Leased(Work work) {
+        Synchronous(Work work) {
             this.work = work;
         }
 
         @PostMapping("/body")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         String body(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return work.done(key, fail);
         }
 
         @PostMapping("/entity")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ResponseEntity<String> entity(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return ResponseEntity.created(URI.create("/things/1")).body(work.done(key, fail));
         }
 
         @PostMapping("/servlet")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void servlet(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -202,7 +198,6 @@ class StyleHandlers {
         }
 
         @PostMapping("/view")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ModelAndView view(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             String done = work.done(key, fail);
             return new ModelAndView(
@@ -210,21 +205,18 @@ class StyleHandlers {
         }
 
         @PostMapping("/resource")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ResponseEntity<Resource> resource(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return ResponseEntity.ok(new ByteArrayResource(utf8(work.done(key, fail))));
         }
 
         @PostMapping("/large-resource")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ResponseEntity<Resource> largeResource(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
         }
 
         @PostMapping("/send-error")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void sendError(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -235,7 +227,6 @@ class StyleHandlers {
         }
 
         @PostMapping("/redirect")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void redirect(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -247,7 +238,6 @@ class StyleHandlers {
 
         @PostMapping("/advised")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         String advised(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             work.done(key, fail);
             throw new Declined();
@@ -257,16 +247,19 @@ class StyleHandlers {
         ResponseEntity<String> handle(Declined declined) {
             return ResponseEntity.status(402).body("done");
         }
+    }
 
-        @PostMapping("/by-rule-controller")
-        @ResponseBody
-        String byRule(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return work.done(key, fail);
+    @Controller
+    @RequestMapping("/leased")
+    @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
+    static class Leased extends Synchronous {
+
+        Leased(Work work) {
+            super(work);
         }
 
         @PostMapping("/callable")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         Callable<String> callable(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return () -> {
                 work.noteContext(key);
@@ -276,13 +269,11 @@ class StyleHandlers {
 
         @PostMapping("/task")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         WebAsyncTask<String> task(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return new WebAsyncTask<>(60_000L, () -> work.done(key, fail));
         }
 
         @PostMapping("/deferred")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         DeferredResult<ResponseEntity<String>> deferred(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             DeferredResult<ResponseEntity<String>> result = new DeferredResult<>(60_000L);
@@ -298,7 +289,6 @@ class StyleHandlers {
 
         @PostMapping("/completed-deferred")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         DeferredResult<String> completedDeferred(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             DeferredResult<String> result = new DeferredResult<>();
@@ -308,7 +298,6 @@ class StyleHandlers {
 
         @PostMapping("/future")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         CompletableFuture<String> future(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return CompletableFuture.supplyAsync(() -> work.done(key, fail), work.threads);
@@ -316,21 +305,18 @@ class StyleHandlers {
 
         @PostMapping("/mono")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         Mono<String> mono(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return Mono.fromCallable(() -> work.done(key, fail)).subscribeOn(Schedulers.fromExecutor(work.threads));
         }
 
         @PostMapping(path = "/flux", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         Flux<String> flux(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return Flux.just("begun ").concatWith(mono(key, fail));
         }
 
         @PostMapping("/raw-async")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void rawAsync(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -349,7 +335,6 @@ class StyleHandlers {
         }
 
         @PostMapping("/raw-at-once")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void rawAtOnce(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -363,7 +348,6 @@ class StyleHandlers {
 
         @PostMapping("/raw-dispatch")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         void rawDispatch(
                 @RequestHeader("Idempotency-Key") String key,
                 @RequestHeader("X-Fail") boolean fail,
@@ -383,7 +367,6 @@ class StyleHandlers {
         }
 
         @PostMapping("/streaming-body")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ResponseEntity<StreamingResponseBody> streamingBody(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             return ResponseEntity.ok().contentType(MediaType.TEXT_PLAIN).body(out -> {
@@ -394,7 +377,6 @@ class StyleHandlers {
         }
 
         @PostMapping("/sse")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         SseEmitter sse(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             SseEmitter emitter = new SseEmitter(60_000L);
             work.send(emitter, key, fail);
@@ -402,12 +384,27 @@ class StyleHandlers {
         }
 
         @PostMapping("/emitter")
-        @Idempotent(guarantee = Guarantee.AT_LEAST_ONCE)
         ResponseBodyEmitter emitter(
                 @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
             ResponseBodyEmitter emitter = new ResponseBodyEmitter(60_000L);
             work.send(emitter, key, fail);
             return emitter;
+        }
+    }
+
+    @Controller
+    static class ByRule {
+
+        private final Work work;
+
+        ByRule(Work work) {
+            this.work = work;
+        }
+
+        @PostMapping({"/leased/by-rule-controller", "/transactional/by-rule-controller"})
+        @ResponseBody
+        String byRule(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
+            return work.done(key, fail);
         }
     }
 
@@ -431,112 +428,22 @@ class StyleHandlers {
 
     @Controller
     @RequestMapping("/transactional")
-    static class Transactional {
-
-        private final Work work;
+    @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
+    static class Transactional extends Synchronous {
 
         Transactional(Work work) {
-            this.work = work;
-        }
-
-        @PostMapping("/body")
-        @ResponseBody
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        String body(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return work.done(key, fail);
-        }
-
-        @PostMapping("/entity")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        ResponseEntity<String> entity(
-                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return ResponseEntity.created(URI.create("/things/1")).body(work.done(key, fail));
-        }
-
-        @PostMapping("/servlet")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        void servlet(
-                @RequestHeader("Idempotency-Key") String key,
-                @RequestHeader("X-Fail") boolean fail,
-                HttpServletResponse response)
-                throws IOException {
-            response.getWriter().write(work.done(key, fail));
-        }
-
-        @PostMapping("/view")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        ModelAndView view(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            String done = work.done(key, fail);
-            return new ModelAndView(
-                    (model, request, response) -> response.getWriter().write(done));
-        }
-
-        @PostMapping("/resource")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        ResponseEntity<Resource> resource(
-                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return ResponseEntity.ok(new ByteArrayResource(utf8(work.done(key, fail))));
-        }
-
-        @PostMapping("/large-resource")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        ResponseEntity<Resource> largeResource(
-                @RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return ResponseEntity.ok(new ByteArrayResource(utf8(LARGE + work.done(key, fail))));
-        }
-
-        @PostMapping("/send-error")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        void sendError(
-                @RequestHeader("Idempotency-Key") String key,
-                @RequestHeader("X-Fail") boolean fail,
-                HttpServletResponse response)
-                throws IOException {
-            work.done(key, fail);
-            response.sendError(404, "nowhere");
-        }
-
-        @PostMapping("/redirect")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        void redirect(
-                @RequestHeader("Idempotency-Key") String key,
-                @RequestHeader("X-Fail") boolean fail,
-                HttpServletResponse response)
-                throws IOException {
-            work.done(key, fail);
-            response.sendRedirect("/elsewhere");
-        }
-
-        @PostMapping("/advised")
-        @ResponseBody
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
-        String advised(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            work.done(key, fail);
-            throw new Declined();
-        }
-
-        @ExceptionHandler
-        ResponseEntity<String> handle(Declined declined) {
-            return ResponseEntity.status(402).body("done");
-        }
-
-        @PostMapping("/by-rule-controller")
-        @ResponseBody
-        String byRule(@RequestHeader("Idempotency-Key") String key, @RequestHeader("X-Fail") boolean fail) {
-            return work.done(key, fail);
+            super(work);
         }
 
         /** Says nothing of what it does. */
         @PostMapping("/undeclared-callable")
         @ResponseBody
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         Object undeclaredCallable(@RequestHeader("Idempotency-Key") String key) {
             String done = work.done(key, false);
             return (Callable<String>) () -> done;
         }
 
         @PostMapping("/undeclared-start")
-        @Idempotent(guarantee = Guarantee.EXACTLY_ONCE)
         void undeclaredStart(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
             work.done(key, false);
             request.startAsync();

@@ -49,7 +49,8 @@ final class TestMethods implements IdempotentMethods {
 
     private IdempotentMethod read(Method method, Class<?> targetClass) {
         Method specific = IdempotentAnnotations.mostSpecific(method, targetClass);
-        Idempotent annotation = IdempotentAnnotations.onMethod(specific, targetClass);
+        Idempotent onMethod = IdempotentAnnotations.onMethod(specific, targetClass);
+        Idempotent annotation = onMethod == null ? IdempotentAnnotations.onType(targetClass) : onMethod;
         if (annotation == null) {
             return null;
         }
