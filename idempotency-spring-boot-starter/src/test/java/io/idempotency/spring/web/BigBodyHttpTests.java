@@ -14,8 +14,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -34,22 +33,11 @@ class BigBodyHttpTests {
     private static final int MB = 1 << 20;
     private static final int BIG = 50 * MB;
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(
+            Big.class, "spring.servlet.multipart.max-file-size=64MB", "spring.servlet.multipart.max-request-size=64MB");
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(
-                Big.class,
-                "spring.servlet.multipart.max-file-size=64MB",
-                "spring.servlet.multipart.max-request-size=64MB");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private long allocated() {
         return server.bean(Allocations.class).byKey.get(key);
@@ -194,16 +182,9 @@ class BigBodyHttpTests {
 
         @Bean
         WebSettings webSettings() {
-            WebSettings defaults = WebSettings.defaults();
-            return new WebSettings(
-                    defaults.header(),
-                    DataSize.ofMegabytes(64),
-                    defaults.maxResponseSize(),
-                    defaults.maxSpillSize(),
-                    defaults.anonymous(),
-                    defaults.replayedHeader(),
-                    defaults.replayHeaders(),
-                    defaults.problemTypeBase());
+            return new TestWebSettings()
+                    .maxRequestSize(DataSize.ofMegabytes(64))
+                    .build();
         }
     }
 }

@@ -16,18 +16,12 @@ import org.springframework.util.unit.DataSize;
 class BufferedResponseTests {
 
     private final MockHttpServletResponse real = new MockHttpServletResponse();
-    private final WebSettings defaults = WebSettings.defaults();
     private final BufferedResponse response = new BufferedResponse(
             real,
-            new WebSettings(
-                    defaults.header(),
-                    defaults.maxRequestSize(),
-                    DataSize.ofBytes(10),
-                    DataSize.ofBytes(20),
-                    defaults.anonymous(),
-                    defaults.replayedHeader(),
-                    List.of(),
-                    defaults.problemTypeBase()));
+            new TestWebSettings()
+                    .maxResponseSize(DataSize.ofBytes(10))
+                    .maxSpillSize(DataSize.ofBytes(20))
+                    .build());
     private final ReplayableHeaders replayable = new ReplayableHeaders(List.of());
 
     /** Servlet 6.1: its wrapper would redirect the real response at once. */
@@ -105,7 +99,7 @@ class BufferedResponseTests {
     @Test
     void holdsBackAnErrorAndForgetsItWhenItIsDiscarded() throws IOException {
         real.setHeader("X-Before", "1");
-        try (BufferedResponse other = new BufferedResponse(real, defaults)) {
+        try (BufferedResponse other = new BufferedResponse(real, WebSettings.defaults())) {
             other.setHeader("X-After", "2");
             other.sendError(422, "no");
             assertThat(other.getStatus()).isEqualTo(422);

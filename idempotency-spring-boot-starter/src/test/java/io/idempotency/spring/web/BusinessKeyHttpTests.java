@@ -12,8 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,19 +33,10 @@ import org.springframework.web.bind.annotation.RestController;
 /** Keys that are made of what a handler is called with: claimed at the gate, with the guarantees of a key in the header. */
 class BusinessKeyHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Database.class);
 
     private final String order = UUID.randomUUID().toString();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Database.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private Answer post(String path) {
         return post(path, body());

@@ -26,8 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,30 +51,21 @@ import org.springframework.web.servlet.support.ServletUriComponentsBuilder;
 /** Behind proxies, over HTTP/2, before browsers, under rules in the application's transaction, under a flood of keys. */
 class EdgeHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(
+            Application.class,
+            "idempotency.store=jdbc",
+            "server.http2.enabled=true",
+            "server.forward-headers-strategy=framework",
+            "idempotency.web.rules[0].operation=imports",
+            "idempotency.web.rules[0].path=/imports/**",
+            "idempotency.operations.imports.guarantee=exactly-once",
+            "idempotency.web.rules[1].operation=api",
+            "idempotency.web.rules[1].path=/api/**",
+            "idempotency.web.rules[2].operation=late",
+            "idempotency.web.rules[2].path=/api/nested");
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(
-                Application.class,
-                "idempotency.store=jdbc",
-                "server.http2.enabled=true",
-                "server.forward-headers-strategy=framework",
-                "idempotency.web.rules[0].operation=imports",
-                "idempotency.web.rules[0].path=/imports/**",
-                "idempotency.operations.imports.guarantee=exactly-once",
-                "idempotency.web.rules[1].operation=api",
-                "idempotency.web.rules[1].path=/api/**",
-                "idempotency.web.rules[2].operation=late",
-                "idempotency.web.rules[2].path=/api/nested");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private static JdbcTemplate jdbc() {
         return new JdbcTemplate(server.bean(DataSource.class));

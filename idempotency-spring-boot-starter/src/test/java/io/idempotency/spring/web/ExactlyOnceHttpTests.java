@@ -6,12 +6,9 @@ import static org.awaitility.Awaitility.await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,19 +23,10 @@ import org.springframework.util.unit.DataSize;
 /** EXACTLY_ONCE over the whole exchange: the business row and the stored answer are there together or not at all. */
 class ExactlyOnceHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Database.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Database.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private Answer post(String path) {
         return server.post("/tx/" + path, key, "{}");
@@ -197,16 +185,7 @@ class ExactlyOnceHttpTests {
 
     @Test
     void runsOneOfTwentyEqualRequests() {
-        List<CompletableFuture<Answer>> all;
-        try (Effects.Stop stop = server.effects().stop(key)) {
-            all = IntStream.range(0, 20)
-                    .mapToObj(i -> server.postLater("/tx/pay", key, "{}"))
-                    .toList();
-            stop.awaitArrival();
-            await().untilAsserted(() ->
-                    assertThat(all.stream().filter(CompletableFuture::isDone)).hasSize(19));
-        }
-        List<Answer> answers = all.stream().map(CompletableFuture::join).toList();
+        List<Answer> answers = server.race(20, "/tx/pay", key);
 
         assertThat(answers.stream().filter(answer -> answer.status() == 201)).hasSize(1);
         assertThat(answers.stream().filter(answer -> "in-progress".equals(answer.problem())))
@@ -362,16 +341,10 @@ class ExactlyOnceHttpTests {
 
         @Bean
         WebSettings webSettings() {
-            WebSettings defaults = WebSettings.defaults();
-            return new WebSettings(
-                    defaults.header(),
-                    defaults.maxRequestSize(),
-                    DataSize.ofKilobytes(256),
-                    DataSize.ofMegabytes(2),
-                    defaults.anonymous(),
-                    defaults.replayedHeader(),
-                    defaults.replayHeaders(),
-                    defaults.problemTypeBase());
+            return new TestWebSettings()
+                    .maxResponseSize(DataSize.ofKilobytes(256))
+                    .maxSpillSize(DataSize.ofMegabytes(2))
+                    .build();
         }
     }
 }

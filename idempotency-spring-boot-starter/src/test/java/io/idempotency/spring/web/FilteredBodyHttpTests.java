@@ -16,8 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,19 +53,10 @@ class FilteredBodyHttpTests {
 
     private static final String FORM = "name=charg%C3%A9e+%26+co&tag=1&tag=%E4%B8%AD";
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Filtered.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Filtered.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private Answer form(String path, String body) {
         return server.send(

@@ -22,7 +22,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.springframework.util.unit.DataSize;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -126,15 +125,12 @@ class IdempotencyOpenApiCustomizerTests {
 
     @Test
     void describesCallersThatAreRefusedAndTheConfiguredHeaders() {
-        WebSettings settings = new WebSettings(
-                "X-Key",
-                DataSize.ofMegabytes(1),
-                DataSize.ofMegabytes(1),
-                DataSize.ofMegabytes(1),
-                AnonymousCallers.REFUSE,
-                "X-Again",
-                List.of(),
-                "https://example.org/");
+        WebSettings settings = new TestWebSettings()
+                .header("X-Key")
+                .anonymous(AnonymousCallers.REFUSE)
+                .replayedHeader("X-Again")
+                .problemTypeBase("https://example.org/")
+                .build();
         customizer(settings).customize(document, handler(new CaseHandlers(new Effects()), "required"));
 
         assertThat(document.getParameters().get(0).getName()).isEqualTo("X-Key");

@@ -8,10 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,19 +21,10 @@ import org.springframework.util.unit.DataSize;
 /** Cases 109 and 101: other limits and another rule about statuses than the stock ones. */
 class LargeResponseHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Limited.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Limited.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private static long spilledFiles() throws Exception {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
@@ -50,13 +39,9 @@ class LargeResponseHttpTests {
         long before = spilledFiles();
         Answer first = server.post("/responses/body/1048576", key, "{}");
         Answer second = server.post("/responses/body/1048576", key, "{}");
-        List<Answer> many =
-                IntStream.range(0, 20)
-                        .mapToObj(i -> server.postLater("/responses/body/1048576", key, "{}"))
-                        .toList()
-                        .stream()
-                        .map(CompletableFuture::join)
-                        .toList();
+        List<Answer> many = server.postManyLater(20, "/responses/body/1048576", key).stream()
+                .map(CompletableFuture::join)
+                .toList();
 
         assertThat(first.status()).isEqualTo(201);
         assertThat(first.text()).isEqualTo("0123456789abcdef".repeat(65536));
@@ -111,16 +96,12 @@ class LargeResponseHttpTests {
 
         @Bean
         WebSettings webSettings() {
-            WebSettings defaults = WebSettings.defaults();
-            return new WebSettings(
-                    defaults.header(),
-                    defaults.maxRequestSize(),
-                    DataSize.ofKilobytes(64),
-                    DataSize.ofMegabytes(2),
-                    defaults.anonymous(),
-                    defaults.replayedHeader(),
-                    List.of("X-Listed"),
-                    "https://example.org/problems/");
+            return new TestWebSettings()
+                    .maxResponseSize(DataSize.ofKilobytes(64))
+                    .maxSpillSize(DataSize.ofMegabytes(2))
+                    .replayHeaders("X-Listed")
+                    .problemTypeBase("https://example.org/problems/")
+                    .build();
         }
 
         @Bean

@@ -10,8 +10,7 @@ import io.idempotency.boot.IdempotencyJacksonAutoConfiguration;
 import io.idempotency.boot.IdempotencyWebAutoConfiguration;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,17 +36,8 @@ class MethodsBehindHandlersHttpTests {
     @Nested
     class BehindTheFilter {
 
-        private static TestServer server;
-
-        @BeforeAll
-        static void start() {
-            server = TestServer.start(Application.class, "idempotency.store=in-memory");
-        }
-
-        @AfterAll
-        static void stop() {
-            server.close();
-        }
+        @AutoClose
+        private static final TestServer server = TestServer.start(Application.class, "idempotency.store=in-memory");
 
         // Case 86: the handler's record and the method's are two, and their operations differ.
         @Test
@@ -106,18 +96,9 @@ class MethodsBehindHandlersHttpTests {
     @Nested
     class AtTheDoorOfMethods {
 
-        private static TestServer server;
-
-        @BeforeAll
-        static void start() {
-            server =
-                    TestServer.start(Application.class, "idempotency.store=in-memory", "idempotency.web.enabled=false");
-        }
-
-        @AfterAll
-        static void stop() {
-            server.close();
-        }
+        @AutoClose
+        private static final TestServer server =
+                TestServer.start(Application.class, "idempotency.store=in-memory", "idempotency.web.enabled=false");
 
         // Case 80.
         @Test

@@ -32,9 +32,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -56,28 +55,19 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 /** The mode {@code observe} changes no answer and tells what would have become of requests; modes are switched between requests. */
 class ObserveHttpTests {
 
-    private static TestServer server;
-    private static IdempotencyModes modes;
+    @AutoClose
+    private static final TestServer server = TestServer.start(
+            Application.class,
+            "idempotency.mode=observe",
+            "idempotency.store=jdbc",
+            "idempotency.web.max-request-size=64KB",
+            "idempotency.web.rules[0].operation=imports",
+            "idempotency.web.rules[0].path=/imports",
+            "idempotency.operations.handlers-unwatched.mode=off");
+
+    private static final IdempotencyModes modes = server.bean(IdempotencyModes.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(
-                Application.class,
-                "idempotency.mode=observe",
-                "idempotency.store=jdbc",
-                "idempotency.web.max-request-size=64KB",
-                "idempotency.web.rules[0].operation=imports",
-                "idempotency.web.rules[0].path=/imports",
-                "idempotency.operations.handlers-unwatched.mode=off");
-        modes = server.bean(IdempotencyModes.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     @AfterEach
     void observeAgain() {

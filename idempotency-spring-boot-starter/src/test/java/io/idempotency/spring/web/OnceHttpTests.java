@@ -11,8 +11,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,19 +33,10 @@ import org.springframework.web.bind.annotation.RestController;
 /** Case 116: the filter takes part once in a request, however often it is registered and whatever is dispatched. */
 class OnceHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Twice.class, "spring.aop.proxy-target-class=false");
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Twice.class, "spring.aop.proxy-target-class=false");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     /** Case 116. */
     @ParameterizedTest

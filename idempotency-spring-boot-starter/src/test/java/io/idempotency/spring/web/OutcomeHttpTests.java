@@ -7,7 +7,6 @@ import io.idempotency.StoreUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,16 +47,7 @@ class OutcomeHttpTests {
 
     @Test
     void runsOneOfTwentyEqualRequests() {
-        List<CompletableFuture<Answer>> all;
-        try (Effects.Stop stop = server.effects().stop(key)) {
-            all = IntStream.range(0, 20)
-                    .mapToObj(i -> server.postLater("/cases/required", key, "{}"))
-                    .toList();
-            stop.awaitArrival();
-            await().untilAsserted(() ->
-                    assertThat(all.stream().filter(CompletableFuture::isDone)).hasSize(19));
-        }
-        List<Answer> answers = all.stream().map(CompletableFuture::join).toList();
+        List<Answer> answers = server.race(20, "/cases/required", key);
 
         assertThat(answers.stream().filter(answer -> answer.status() == 201)).hasSize(1);
         assertThat(answers.stream().filter(answer -> "in-progress".equals(answer.problem())))
@@ -69,9 +59,7 @@ class OutcomeHttpTests {
     void letsDuplicatesWaitWhereTheyMay() {
         List<CompletableFuture<Answer>> all;
         try (Effects.Stop stop = server.effects().stop(key)) {
-            all = IntStream.range(0, 5)
-                    .mapToObj(i -> server.postLater("/cases/patient", key, "{}"))
-                    .toList();
+            all = server.postManyLater(5, "/cases/patient", key);
             stop.awaitArrival();
         }
         List<Answer> answers = all.stream().map(CompletableFuture::join).toList();

@@ -346,16 +346,9 @@ class ReturnStyleTests {
 
         @Bean
         WebSettings webSettings() {
-            WebSettings defaults = WebSettings.defaults();
-            return new WebSettings(
-                    defaults.header(),
-                    defaults.maxRequestSize(),
-                    DataSize.ofKilobytes(16),
-                    defaults.maxSpillSize(),
-                    defaults.anonymous(),
-                    defaults.replayedHeader(),
-                    defaults.replayHeaders(),
-                    defaults.problemTypeBase());
+            return new TestWebSettings()
+                    .maxResponseSize(DataSize.ofKilobytes(16))
+                    .build();
         }
     }
 }

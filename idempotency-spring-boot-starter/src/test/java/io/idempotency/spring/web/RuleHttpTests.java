@@ -13,8 +13,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,19 +43,11 @@ import org.springframework.web.util.pattern.PathPatternParser;
 /** Handlers that nobody can annotate: functional endpoints, controllers of other libraries, handlers of other kinds. */
 class RuleHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server =
+            TestServer.start(Foreign.class, "spring.servlet.multipart.resolve-lazily=true");
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Foreign.class, "spring.servlet.multipart.resolve-lazily=true");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private int effects() {
         return server.effects().of(key);

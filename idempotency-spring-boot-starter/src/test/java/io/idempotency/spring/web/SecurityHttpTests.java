@@ -15,8 +15,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,19 +50,10 @@ import org.springframework.web.filter.OncePerRequestFilter;
 /** Cases 121, 124 and 127: whose key it is, behind Spring Security with a catch-all chain, CSRF and method security. */
 class SecurityHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(Secured.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Secured.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private Answer pay(String user, String path, String body, String... more) {
         String[] headers = Arrays.copyOf(more, more.length + (user == null ? 0 : 2));
@@ -272,16 +262,7 @@ class SecurityHttpTests {
 
         @Bean
         WebSettings webSettings() {
-            WebSettings defaults = WebSettings.defaults();
-            return new WebSettings(
-                    defaults.header(),
-                    defaults.maxRequestSize(),
-                    defaults.maxResponseSize(),
-                    defaults.maxSpillSize(),
-                    AnonymousCallers.REFUSE,
-                    defaults.replayedHeader(),
-                    defaults.replayHeaders(),
-                    defaults.problemTypeBase());
+            return new TestWebSettings().anonymous(AnonymousCallers.REFUSE).build();
         }
 
         @Bean

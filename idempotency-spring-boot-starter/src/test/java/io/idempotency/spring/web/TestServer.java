@@ -1,5 +1,8 @@
 package io.idempotency.spring.web;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,6 +24,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -93,6 +97,24 @@ final class TestServer implements AutoCloseable {
 
     CompletableFuture<Answer> postLater(String path, String key, String body, String... headers) {
         return sendLater("POST", path, key, body.getBytes(StandardCharsets.UTF_8), withJson(headers));
+    }
+
+    List<CompletableFuture<Answer>> postManyLater(int count, String path, String key) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> postLater(path, key, "{}"))
+                .toList();
+    }
+
+    /** The answers to equal requests, of which one runs until all others have theirs. */
+    List<Answer> race(int count, String path, String key) {
+        List<CompletableFuture<Answer>> all;
+        try (Effects.Stop stop = effects().stop(key)) {
+            all = postManyLater(count, path, key);
+            stop.awaitArrival();
+            await().untilAsserted(() ->
+                    assertThat(all.stream().filter(CompletableFuture::isDone)).hasSize(count - 1));
+        }
+        return all.stream().map(CompletableFuture::join).toList();
     }
 
     CompletableFuture<Answer> sendLater(String method, String path, String key, byte[] body, String... headers) {

@@ -7,7 +7,6 @@ import io.idempotency.Idempotent;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -35,9 +34,7 @@ class VirtualThreadHttpTests {
         try (TestServer server = TestServer.start(configuration, "spring.threads.virtual.enabled=true")) {
             for (String path : List.of("/virtual/pay", "/virtual/later")) {
                 String key = TestServer.newKey();
-                List<CompletableFuture<Answer>> all = IntStream.range(0, 40)
-                        .mapToObj(i -> server.postLater(path, key, "{}"))
-                        .toList();
+                List<CompletableFuture<Answer>> all = server.postManyLater(40, path, key);
 
                 assertThat(all)
                         .allSatisfy(answer -> assertThat(answer.join().status()).isIn(200, 409));

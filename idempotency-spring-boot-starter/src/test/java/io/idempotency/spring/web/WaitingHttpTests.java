@@ -10,9 +10,7 @@ import io.idempotency.support.InMemoryIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -25,19 +23,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** Duplicates that wait, on a server of six threads of which two may wait. */
 class WaitingHttpTests {
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server =
+            TestServer.start(Small.class, "server.tomcat.threads.max=6", "server.tomcat.threads.min-spare=6");
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(Small.class, "server.tomcat.threads.max=6", "server.tomcat.threads.min-spare=6");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     /** Case 100: who may wait gets the result, who comes beyond the bound is refused at once, and others are served meanwhile. */
     @Test
@@ -46,9 +36,7 @@ class WaitingHttpTests {
         try (Effects.Stop stop = server.effects().stop(key)) {
             CompletableFuture<Answer> first = server.postLater("/waiting/work", key, "{}");
             stop.awaitArrival();
-            List<CompletableFuture<Answer>> duplicates = IntStream.range(0, 8)
-                    .mapToObj(i -> server.postLater("/waiting/work", key, "{}"))
-                    .toList();
+            List<CompletableFuture<Answer>> duplicates = server.postManyLater(8, "/waiting/work", key);
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> duplicates.stream()
                                     .filter(CompletableFuture::isDone)

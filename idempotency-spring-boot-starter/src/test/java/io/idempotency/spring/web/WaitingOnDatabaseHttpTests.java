@@ -9,9 +9,7 @@ import io.idempotency.Idempotent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.annotation.Bean;
@@ -26,19 +24,10 @@ class WaitingOnDatabaseHttpTests {
 
     private static final int WAITING = 6;
 
-    private static TestServer server;
+    @AutoClose
+    private static final TestServer server = TestServer.start(SmallPool.class);
 
     private final String key = TestServer.newKey();
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start(SmallPool.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     private static int connectionsInUse() {
         return server.bean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections();
@@ -53,9 +42,7 @@ class WaitingOnDatabaseHttpTests {
         try (Effects.Stop stop = server.effects().stop(key)) {
             first = server.postLater(path, key, "{}");
             stop.awaitArrival();
-            waiting = IntStream.range(0, WAITING)
-                    .mapToObj(i -> server.postLater(path, key, "{}"))
-                    .toList();
+            waiting = server.postManyLater(WAITING, path, key);
             for (int other = 0; other < 20; other++) {
                 assertThat(server.post(path, TestServer.newKey(), "{}").text()).isEqualTo("run 1");
             }

@@ -3,23 +3,13 @@ package io.idempotency.spring.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class WebSettingsTests {
 
     private static WebSettings with(String header) {
-        WebSettings defaults = WebSettings.defaults();
-        return new WebSettings(
-                defaults.header(),
-                defaults.maxRequestSize(),
-                defaults.maxResponseSize(),
-                defaults.maxSpillSize(),
-                defaults.anonymous(),
-                defaults.replayedHeader(),
-                List.of(header),
-                defaults.problemTypeBase());
+        return new TestWebSettings().replayHeaders(header).build();
     }
 
     /** Case 126. */
