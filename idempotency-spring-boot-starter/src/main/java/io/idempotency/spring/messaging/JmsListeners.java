@@ -1,8 +1,6 @@
 package io.idempotency.spring.messaging;
 
 import io.idempotency.IdempotencyException;
-import io.idempotency.OperationInProgressException;
-import io.idempotency.StoreUnavailableException;
 import io.idempotency.spring.aop.Listener;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
@@ -129,11 +127,7 @@ public final class JmsListeners implements Listener.Kind {
 
             @Override
             public RuntimeException refused(IdempotencyException refusal) {
-                if (refusal instanceof OperationInProgressException busy) {
-                    Pause.of(busy.retryAfter(), LONGEST_PAUSE);
-                } else if (refusal instanceof StoreUnavailableException) {
-                    Pause.of(LONGEST_PAUSE, LONGEST_PAUSE);
-                }
+                Pause.ifTimeHeals(refusal, LONGEST_PAUSE);
                 return refusal;
             }
         }

@@ -2,8 +2,6 @@ package io.idempotency.spring.messaging;
 
 import com.rabbitmq.client.Channel;
 import io.idempotency.IdempotencyException;
-import io.idempotency.OperationInProgressException;
-import io.idempotency.StoreUnavailableException;
 import io.idempotency.spring.aop.Listener;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -149,8 +147,7 @@ public final class RabbitListeners implements Listener.Kind {
             }
 
             // A container that leaves acknowledgments to the method does not give the message back either.
-            private ImmediateRequeueAmqpException backToTheQueue(Duration pause, IdempotencyException refusal) {
-                Pause.of(pause, LONGEST_PAUSE);
+            private ImmediateRequeueAmqpException backToTheQueue(IdempotencyException refusal) {
                 answerInstead((open, tag) -> open.basicNack(tag, false, true));
                 return new ImmediateRequeueAmqpException(refusal.getMessage(), refusal);
             }
@@ -173,13 +170,9 @@ public final class RabbitListeners implements Listener.Kind {
 
             @Override
             public RuntimeException refused(IdempotencyException refusal) {
-                if (refusal instanceof OperationInProgressException busy) {
-                    return backToTheQueue(busy.retryAfter(), refusal);
-                }
-                if (refusal instanceof StoreUnavailableException) {
-                    return backToTheQueue(LONGEST_PAUSE, refusal);
-                }
-                return new AmqpRejectAndDontRequeueException(refusal.getMessage(), true, refusal);
+                return Pause.ifTimeHeals(refusal, LONGEST_PAUSE)
+                        ? backToTheQueue(refusal)
+                        : new AmqpRejectAndDontRequeueException(refusal.getMessage(), true, refusal);
             }
         }
 
