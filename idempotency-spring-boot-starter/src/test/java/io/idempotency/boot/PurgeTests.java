@@ -80,14 +80,8 @@ class PurgeTests {
     @Test
     void lagGrowsWhileRunsFail() {
         List<Duration> lags = new CopyOnWriteArrayList<>();
-        IdempotencyListener listener = new IdempotencyListener() {
-            @Override
-            public void onPurgeRun(Duration lag) {
-                lags.add(lag);
-            }
-        };
 
-        runner.withBean(IdempotencyListener.class, () -> listener)
+        runner.withBean(IdempotencyListener.class, () -> noting(lags))
                 .withBean(
                         IdempotencyStore.class,
                         () -> purging(size -> {
@@ -101,14 +95,8 @@ class PurgeTests {
     @Test
     void lagIsZeroAfterARunThatLeftNothing() {
         List<Duration> lags = new CopyOnWriteArrayList<>();
-        IdempotencyListener listener = new IdempotencyListener() {
-            @Override
-            public void onPurgeRun(Duration lag) {
-                lags.add(lag);
-            }
-        };
 
-        runner.withBean(IdempotencyListener.class, () -> listener)
+        runner.withBean(IdempotencyListener.class, () -> noting(lags))
                 .withPropertyValues("idempotency.store=in-memory")
                 .run(context -> await().until(() -> !lags.isEmpty()));
 
@@ -197,7 +185,7 @@ class PurgeTests {
                             order.add(Thread.currentThread().isInterrupted() ? "interrupted" : "batch finished");
                             return 0;
                         }))
-                .withBean("server", SmartLifecycle.class, () -> new Stopping(order))
+                .withBean("server", SmartLifecycle.class, () -> new GracefulServer(() -> order.add("server stopped")))
                 .run(context -> {
                     assertThat(purging.await(10, TimeUnit.SECONDS)).isTrue();
                     order.clear();
@@ -241,6 +229,15 @@ class PurgeTests {
         }
     }
 
+    private static IdempotencyListener noting(List<Duration> lags) {
+        return new IdempotencyListener() {
+            @Override
+            public void onPurgeRun(Duration lag) {
+                lags.add(lag);
+            }
+        };
+    }
+
     private static IdempotencyStore purging(IntUnaryOperator purge) {
         InMemoryIdempotencyStore store = InMemoryIdempotencyStore.onSystemClock();
         return (IdempotencyStore) Proxy.newProxyInstance(
@@ -249,27 +246,5 @@ class PurgeTests {
                 (proxy, method, arguments) -> method.getName().equals("purgeExpired")
                         ? purge.applyAsInt((Integer) arguments[0])
                         : method.invoke(store, arguments));
-    }
-
-    /** Stands for the web server: the phase of its graceful shutdown. */
-    private record Stopping(List<String> order) implements SmartLifecycle {
-
-        @Override
-        public void start() {}
-
-        @Override
-        public void stop() {
-            order.add("server stopped");
-        }
-
-        @Override
-        public boolean isRunning() {
-            return true;
-        }
-
-        @Override
-        public int getPhase() {
-            return SmartLifecycle.DEFAULT_PHASE - 1024;
-        }
     }
 }
