@@ -24,13 +24,23 @@ final class CallReport {
         this.times = times;
     }
 
-    Completion around(Call call, Work work, Body body) throws Throwable {
-        long start = runtime.nanoTime();
+    Completion around(Call call, Work work, Body<Work> body) throws Throwable {
         ObservedWork observed = new ObservedWork(work);
+        return report(call.operation(), observed, () -> body.run(observed));
+    }
+
+    /** A call whose key is claimed on the way. If none was asked for, there was no call. */
+    Completion late(String operation, LateWork work, Body<LateWork> body) throws Throwable {
+        ObservedLateWork observed = new ObservedLateWork(work);
+        return report(operation, observed, () -> body.run(observed));
+    }
+
+    private Completion report(String operation, Observed observed, Run run) throws Throwable {
+        long start = runtime.nanoTime();
         String outcome = FAILED;
         try {
-            Completion completion = body.run(observed);
-            outcome = outcomeOf(completion, observed);
+            Completion completion = run.run();
+            outcome = observed.outcomeOf(completion);
             return completion;
         } catch (IdempotencyException refusal) {
             if (observed.thrown != refusal) {
@@ -40,20 +50,12 @@ final class CallReport {
         } finally {
             long elapsed = runtime.nanoTime() - start;
             if (observed.ran) {
-                times.record(call.operation(), elapsed);
+                times.record(operation, elapsed);
             }
-            listener.onCallEnded(call.operation(), outcome, Duration.ofNanos(elapsed));
+            if (observed.asked) {
+                listener.onCallEnded(operation, outcome, Duration.ofNanos(elapsed));
+            }
         }
-    }
-
-    private static String outcomeOf(Completion completion, ObservedWork observed) {
-        if (completion instanceof Completion.Replayed) {
-            return REPLAYED;
-        }
-        if (observed.unprotected) {
-            return UNPROTECTED;
-        }
-        return observed.finish instanceof Finish.Store ? EXECUTED : FAILED;
     }
 
     Decision begin(Call call, Supplier<Decision> body) {
@@ -77,84 +79,60 @@ final class CallReport {
         listener.onCallEnded(call.operation(), outcome, Duration.ofNanos(runtime.nanoTime() - start));
     }
 
-    /** A call whose key is claimed on the way. If none was asked for, there was no call. */
-    Completion late(String operation, LateWork work, LateBody body) throws Throwable {
-        long start = runtime.nanoTime();
-        ObservedLateWork observed = new ObservedLateWork(work);
-        String outcome = FAILED;
-        try {
-            Completion completion = body.run(observed);
-            outcome = completion instanceof Completion.Replayed
-                    ? REPLAYED
-                    : observed.unprotected ? UNPROTECTED : observed.finish instanceof Finish.Store ? EXECUTED : FAILED;
-            return completion;
-        } catch (IdempotencyException refusal) {
-            if (observed.thrown != refusal) {
-                outcome = refusal.code().outcome();
-            }
-            throw refusal;
-        } finally {
-            long elapsed = runtime.nanoTime() - start;
-            if (observed.granted) {
-                times.record(operation, elapsed);
-            }
-            if (observed.asked) {
-                listener.onCallEnded(operation, outcome, Duration.ofNanos(elapsed));
-            }
-        }
+    interface Body<W> {
+        Completion run(W observed) throws Throwable;
     }
 
-    interface LateBody {
-        Completion run(LateWork observed) throws Throwable;
+    private interface Run {
+        Completion run() throws Throwable;
     }
 
-    private static final class ObservedLateWork implements LateWork {
+    /** What is seen of the work from within. */
+    private abstract static class Observed {
 
-        private final LateWork work;
-        private boolean asked;
-        private boolean granted;
-        private boolean unprotected;
-        private @Nullable Finish finish;
-        private @Nullable Throwable thrown;
+        boolean asked;
+        boolean ran;
+        boolean unprotected;
 
-        private ObservedLateWork(LateWork work) {
-            this.work = work;
+        @Nullable
+        Finish finish;
+
+        @Nullable
+        Throwable thrown;
+
+        final String outcomeOf(Completion completion) {
+            if (completion instanceof Completion.Replayed) {
+                return REPLAYED;
+            }
+            if (unprotected) {
+                return UNPROTECTED;
+            }
+            return finish instanceof Finish.Store ? EXECUTED : FAILED;
         }
 
-        @Override
-        public Finish run(Claim claim) throws Throwable {
+        final Finish noting(Ending ending) throws Throwable {
             try {
-                finish = work.run(call -> observed(claim, call));
-                return finish;
+                Finish reached = ending.reach();
+                finish = reached;
+                return reached;
             } catch (Throwable failure) {
                 thrown = failure;
                 throw failure;
             }
         }
 
-        private @Nullable Attempt observed(Claim claim, Call call) {
-            asked = true;
-            Attempt attempt = claim.of(call);
-            granted = attempt != null;
-            unprotected = attempt != null && attempt.context() == null;
-            return attempt;
+        interface Ending {
+            Finish reach() throws Throwable;
         }
     }
 
-    interface Body {
-        Completion run(Work observed) throws Throwable;
-    }
-
-    private static final class ObservedWork implements Work {
+    private static final class ObservedWork extends Observed implements Work {
 
         private final Work work;
-        private boolean ran;
-        private boolean unprotected;
-        private @Nullable Finish finish;
-        private @Nullable Throwable thrown;
 
         private ObservedWork(Work work) {
             this.work = work;
+            this.asked = true;
         }
 
         @Override
@@ -166,13 +144,29 @@ final class CallReport {
         public Finish run(Attempt attempt) throws Throwable {
             ran = true;
             unprotected = attempt.context() == null;
-            try {
-                finish = work.run(attempt);
-                return finish;
-            } catch (Throwable failure) {
-                thrown = failure;
-                throw failure;
-            }
+            return noting(() -> work.run(attempt));
+        }
+    }
+
+    private static final class ObservedLateWork extends Observed implements LateWork {
+
+        private final LateWork work;
+
+        private ObservedLateWork(LateWork work) {
+            this.work = work;
+        }
+
+        @Override
+        public Finish run(Claim claim) throws Throwable {
+            return noting(() -> work.run(call -> observed(claim, call)));
+        }
+
+        private @Nullable Attempt observed(Claim claim, Call call) {
+            asked = true;
+            Attempt attempt = claim.of(call);
+            ran = attempt != null;
+            unprotected = attempt != null && attempt.context() == null;
+            return attempt;
         }
     }
 

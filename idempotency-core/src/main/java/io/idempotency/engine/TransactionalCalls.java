@@ -72,20 +72,31 @@ final class TransactionalCalls {
                         continue;
                     }
                 }
-                Verdict verdict = found == null ? judge.busy(call, null) : judge.judge(call, found);
-                if (verdict instanceof Verdict.Replay replay) {
-                    return replay.completion();
-                }
-                if (verdict instanceof Verdict.Refused refused) {
-                    throw refused.refusal();
-                }
-                // An abandoned record that is taken over at this moment is busy as well.
-                Verdict.Busy busy = verdict instanceof Verdict.Busy known ? known : judge.busy(call, null);
-                if (attempt.ran() || !waiting.again()) {
-                    throw busy.refusal();
+                Completion replayed = replayedOrWaitedFor(attempt, found, waiting);
+                if (replayed != null) {
+                    return replayed;
                 }
             }
         }
+    }
+
+    /** What the duplicate gets; null once it has waited, to look again. */
+    private @Nullable Completion replayedOrWaitedFor(
+            TransactionalAttempt attempt, @Nullable ClaimResult found, Waiters.Waiting waiting) {
+        Call call = attempt.call();
+        Verdict verdict = found == null ? judge.busy(call, null) : judge.judge(call, found);
+        if (verdict instanceof Verdict.Replay replay) {
+            return replay.completion();
+        }
+        if (verdict instanceof Verdict.Refused refused) {
+            throw refused.refusal();
+        }
+        // An abandoned record that is taken over at this moment is busy as well.
+        Verdict.Busy busy = verdict instanceof Verdict.Busy known ? known : judge.busy(call, null);
+        if (attempt.ran() || !waiting.again()) {
+            throw busy.refusal();
+        }
+        return null;
     }
 
     private void tellWaiters(@Nullable TransactionalAttempt attempt) {
@@ -350,16 +361,9 @@ final class TransactionalCalls {
         ClaimResult found = inTheWay instanceof ClaimResult.Contended ? look(call) : inTheWay;
         try (Waiters.Waiting waiting = waiters.until(call.id(), call.settings().waitAtMost())) {
             while (true) {
-                Verdict verdict = found == null ? judge.busy(call, null) : judge.judge(call, found);
-                if (verdict instanceof Verdict.Replay replay) {
-                    return replay.completion();
-                }
-                if (verdict instanceof Verdict.Refused refused) {
-                    throw refused.refusal();
-                }
-                Verdict.Busy busy = verdict instanceof Verdict.Busy known ? known : judge.busy(call, null);
-                if (attempt.ran() || !waiting.again()) {
-                    throw busy.refusal();
+                Completion replayed = replayedOrWaitedFor(attempt, found, waiting);
+                if (replayed != null) {
+                    return replayed;
                 }
                 found = look(call);
             }
