@@ -12,40 +12,27 @@ import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.CommitFailedException;
 import io.idempotency.spi.Fingerprint;
-import io.idempotency.spi.IdempotencyRecord;
-import io.idempotency.spi.Owner;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.TransactionConflictException;
 import io.idempotency.spi.TransactionalStore.CommitProbe;
 import io.idempotency.spi.WriteOutcome;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 /** Work that learns its key on the way, in a transaction that is there before the key is. */
-class LateCallsTests {
+class LateCallsTests extends TransactionalTests {
 
-    private static final Owner ANOTHER = new Owner(new UUID(7, 7));
     private static final Completion UNDONE = new Completion.Executed(false, true);
 
-    private final VirtualRuntime runtime = new VirtualRuntime();
-    private final ScriptedTransactionalStore store = new ScriptedTransactionalStore();
-    private final ScriptedTransactions transactions = new ScriptedTransactions(store.calls);
-    private final Node node = new Node(store, runtime);
     private final StoreUnavailableException silent = new StoreUnavailableException("silent", null);
     private final TransactionConflictException conflict =
             new TransactionConflictException("deadlock", new IllegalStateException());
     private final IllegalStateException failure = new IllegalStateException("no");
-
-    private OperationSettings.Builder settings() {
-        return OperationSettings.of("pay", Guarantee.EXACTLY_ONCE).transactions(transactions);
-    }
 
     private Completion late(LateWork work) throws Throwable {
         return late(settings().build(), work);
@@ -75,39 +62,6 @@ class LateCallsTests {
     private String failingWork(Attempt attempt) {
         store.calls.add("work");
         throw failure;
-    }
-
-    private static Fingerprint fingerprint(String payload) {
-        return Node.call(OperationSettings.of("pay", Guarantee.AT_LEAST_ONCE).build(), "k", payload)
-                .fingerprint();
-    }
-
-    private static ClaimResult done(String payload) {
-        return new ClaimResult.Done(fingerprint(payload), ANOTHER, Node.result("of another"), Duration.ofHours(1));
-    }
-
-    private Optional<IdempotencyRecord> doneRecord() {
-        return Optional.of(new IdempotencyRecord(
-                Node.call(settings().build(), "k", "10 EUR").id(),
-                "pay",
-                Guarantee.EXACTLY_ONCE,
-                true,
-                fingerprint("10 EUR"),
-                ANOTHER,
-                1,
-                Instant.EPOCH,
-                Instant.EPOCH,
-                null,
-                Duration.ofHours(1),
-                Node.result("of another"),
-                null));
-    }
-
-    private static void assertIsOfAnother(Completion completion) {
-        assertThat(completion)
-                .isInstanceOfSatisfying(
-                        Completion.Replayed.class,
-                        replayed -> assertThat(Node.text(replayed.result())).isEqualTo("of another"));
     }
 
     @Test
