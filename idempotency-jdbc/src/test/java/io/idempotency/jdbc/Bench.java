@@ -134,6 +134,13 @@ final class Bench implements AutoCloseable {
         }
     }
 
+    static void onAnotherThread(Runnable work) {
+        race(1, index -> {
+            work.run();
+            return true;
+        });
+    }
+
     /** One of many threads. */
     interface Racer<R extends @Nullable Object> {
 

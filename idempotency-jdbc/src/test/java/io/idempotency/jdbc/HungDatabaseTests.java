@@ -8,8 +8,7 @@ import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.ClaimResult;
 import java.sql.SQLException;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 // Case 63
@@ -17,17 +16,8 @@ class HungDatabaseTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(6);
 
-    private static TestDatabase database;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = TestDatabase.postgreSql();
-    }
-
-    @AfterAll
-    static void closeDatabase() {
-        database.close();
-    }
+    @AutoClose
+    private static final TestDatabase database = TestDatabase.postgreSql();
 
     @Test
     void lockedTableFailsClosedInTimeAndWorksAgainAfterwards() throws SQLException {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,22 +32,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JdbcSchemaTests {
 
-    private static TestDatabase h2;
-    private static TestDatabase postgreSql;
+    @AutoClose
+    private static final TestDatabase h2 = TestDatabase.h2();
+
+    @AutoClose
+    private static final TestDatabase postgreSql = TestDatabase.postgreSql();
 
     @BeforeAll
-    static void createDatabases() {
-        h2 = TestDatabase.h2();
-        postgreSql = TestDatabase.postgreSql();
+    static void createRole() {
         postgreSql.execute("create role limited login password 'limited'");
     }
 
     @AfterAll
-    static void closeDatabases() {
+    static void dropRole() {
         postgreSql.execute("drop owned by limited");
         postgreSql.execute("drop role limited");
-        h2.close();
-        postgreSql.close();
     }
 
     private static TestDatabase database(String product) {

@@ -1,5 +1,9 @@
 package io.idempotency.jdbc;
 
+import static io.idempotency.jdbc.ApplicationTransactions.ISOLATIONS;
+import static io.idempotency.jdbc.ApplicationTransactions.add;
+import static io.idempotency.jdbc.ApplicationTransactions.inTransaction;
+import static io.idempotency.jdbc.Bench.onAnotherThread;
 import static io.idempotency.jdbc.Requests.LONG;
 import static io.idempotency.jdbc.Requests.exactlyOnce;
 import static io.idempotency.jdbc.Requests.freshId;
@@ -20,39 +24,26 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class OpenTransactionTests {
 
-    private static TestDatabase h2;
-    private static TestDatabase postgreSql;
+    @AutoClose
+    private static final TestDatabase h2 = TestDatabase.h2();
 
-    @BeforeAll
-    static void createDatabases() {
-        h2 = TestDatabase.h2();
-        postgreSql = TestDatabase.postgreSql();
-    }
-
-    @AfterAll
-    static void closeDatabases() {
-        h2.close();
-        postgreSql.close();
-    }
+    @AutoClose
+    private static final TestDatabase postgreSql = TestDatabase.postgreSql();
 
     private static TestDatabase database(String product) {
         return product.equals("H2") ? h2 : postgreSql;
@@ -110,11 +101,7 @@ class OpenTransactionTests {
     void freshKeyIsClaimedAndDoneAtEveryIsolation(String product) {
         TestDatabase database = database(product);
         JdbcIdempotencyStore store = store(database.pool());
-        for (int isolation : new int[] {
-            Connection.TRANSACTION_READ_COMMITTED,
-            Connection.TRANSACTION_REPEATABLE_READ,
-            Connection.TRANSACTION_SERIALIZABLE
-        }) {
+        for (int isolation : ISOLATIONS) {
             RecordId id = freshId();
             inTransaction(database.pool(), isolation, jdbc -> {
                 jdbc.queryForList("select * from business");
@@ -249,11 +236,7 @@ class OpenTransactionTests {
     void refusalLocksNothing(String product) {
         TestDatabase database = database(product);
         JdbcIdempotencyStore store = store(database.pool());
-        for (int isolation : new int[] {
-            Connection.TRANSACTION_READ_COMMITTED,
-            Connection.TRANSACTION_REPEATABLE_READ,
-            Connection.TRANSACTION_SERIALIZABLE
-        }) {
+        for (int isolation : ISOLATIONS) {
             RecordId id = freshId();
             Lease owner = leaseOf(store.tryClaim(leased(id)));
 
@@ -391,22 +374,5 @@ class OpenTransactionTests {
 
     private static JdbcIdempotencyStore store(DataSource dataSource) {
         return JdbcIdempotencyStore.builder(dataSource).build();
-    }
-
-    private static void add(JdbcTemplate jdbc, String row) {
-        jdbc.update("insert into business (text) values (?)", row);
-    }
-
-    private static void inTransaction(DataSource dataSource, int isolation, Consumer<JdbcTemplate> work) {
-        TransactionTemplate template = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        template.setIsolationLevel(isolation);
-        template.executeWithoutResult(status -> work.accept(new JdbcTemplate(dataSource)));
-    }
-
-    private static void onAnotherThread(Runnable work) {
-        Bench.race(1, index -> {
-            work.run();
-            return true;
-        });
     }
 }

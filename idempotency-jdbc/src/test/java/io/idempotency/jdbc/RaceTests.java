@@ -21,8 +21,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -31,20 +30,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** Something happens between the look at a record and the write to it, or somebody has locked it. */
 class RaceTests {
 
-    private static TestDatabase h2;
-    private static TestDatabase postgreSql;
+    @AutoClose
+    private static final TestDatabase h2 = TestDatabase.h2();
 
-    @BeforeAll
-    static void createDatabases() {
-        h2 = TestDatabase.h2();
-        postgreSql = TestDatabase.postgreSql();
-    }
-
-    @AfterAll
-    static void closeDatabases() {
-        h2.close();
-        postgreSql.close();
-    }
+    @AutoClose
+    private static final TestDatabase postgreSql = TestDatabase.postgreSql();
 
     private static TestDatabase database(String product) {
         return product.equals("H2") ? h2 : postgreSql;

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,8 +47,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringBusinessTransactionsTests {
 
-    private static TestDatabase database;
-    private static TestDatabase otherDatabase;
+    @AutoClose
+    private static final TestDatabase database = TestDatabase.postgreSql();
+
+    @AutoClose
+    private static final TestDatabase otherDatabase = TestDatabase.h2();
 
     private final DataSource dataSource = database.pool();
     private final JdbcIdempotencyStore store =
@@ -60,17 +63,9 @@ class SpringBusinessTransactionsTests {
     private final String row = UUID.randomUUID().toString();
 
     @BeforeAll
-    static void createDatabases() {
-        database = TestDatabase.postgreSql();
-        otherDatabase = TestDatabase.h2();
+    static void createTables() {
         database.execute("create table parent (id int primary key)");
         database.execute("create table child (parent int references parent deferrable initially deferred)");
-    }
-
-    @AfterAll
-    static void closeDatabases() {
-        database.close();
-        otherDatabase.close();
     }
 
     @Test

@@ -15,8 +15,7 @@ import io.idempotency.spi.RecordId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -29,21 +28,12 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 @Isolated
 class StatementCountTests {
 
-    private static TestDatabase database;
+    @AutoClose
+    private static final TestDatabase database = TestDatabase.postgreSql();
 
     private final Traffic traffic = new Traffic(database.pool());
     private final JdbcTransactionManager manager = new JdbcTransactionManager(traffic);
     private final JdbcTemplate business = new JdbcTemplate(traffic);
-
-    @BeforeAll
-    static void createDatabase() {
-        database = TestDatabase.postgreSql();
-    }
-
-    @AfterAll
-    static void closeDatabase() {
-        database.close();
-    }
 
     @Test
     void leasedFirstExecutionTakesTwoStatements() {

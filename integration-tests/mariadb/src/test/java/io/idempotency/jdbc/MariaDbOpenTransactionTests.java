@@ -1,5 +1,8 @@
 package io.idempotency.jdbc;
 
+import static io.idempotency.jdbc.ApplicationTransactions.add;
+import static io.idempotency.jdbc.ApplicationTransactions.inTransaction;
+import static io.idempotency.jdbc.Bench.onAnotherThread;
 import static io.idempotency.jdbc.Requests.LONG;
 import static io.idempotency.jdbc.Requests.exactlyOnce;
 import static io.idempotency.jdbc.Requests.freshId;
@@ -21,36 +24,22 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Transactions of the application, under the locks and snapshots of InnoDB. */
 class MariaDbOpenTransactionTests {
 
-    private static TestDatabase database;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = TestDatabase.of(MariaDbDriver.NAME);
-    }
-
-    @AfterAll
-    static void closeDatabase() {
-        database.close();
-    }
+    @AutoClose
+    private static final TestDatabase database = TestDatabase.of(MariaDbDriver.NAME);
 
     // Case 41
     @ParameterizedTest
@@ -335,22 +324,5 @@ class MariaDbOpenTransactionTests {
 
     private static JdbcIdempotencyStore store(DataSource dataSource) {
         return JdbcIdempotencyStore.builder(dataSource).build();
-    }
-
-    private static void add(JdbcTemplate jdbc, String row) {
-        jdbc.update("insert into business (text) values (?)", row);
-    }
-
-    private static void inTransaction(DataSource dataSource, int isolation, Consumer<JdbcTemplate> work) {
-        TransactionTemplate template = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        template.setIsolationLevel(isolation);
-        template.executeWithoutResult(status -> work.accept(new JdbcTemplate(dataSource)));
-    }
-
-    private static void onAnotherThread(Runnable work) {
-        Bench.race(1, index -> {
-            work.run();
-            return true;
-        });
     }
 }

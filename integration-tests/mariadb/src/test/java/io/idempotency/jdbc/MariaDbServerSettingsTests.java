@@ -24,8 +24,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,17 +34,8 @@ import org.springframework.transaction.TransactionDefinition;
 /** Keys, clocks, tables, rights and limits on a real MariaDB. */
 class MariaDbServerSettingsTests {
 
-    private static TestDatabase database;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = TestDatabase.of(MariaDbDriver.NAME);
-    }
-
-    @AfterAll
-    static void closeDatabase() {
-        database.close();
-    }
+    @AutoClose
+    private static final TestDatabase database = TestDatabase.of(MariaDbDriver.NAME);
 
     // Case 52, also in a table that somebody has made with the collation that ignores case and accents.
     @ParameterizedTest
