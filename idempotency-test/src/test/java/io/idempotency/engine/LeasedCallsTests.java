@@ -14,7 +14,6 @@ import io.idempotency.LeaseLostException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.OutcomeUnknownException;
 import io.idempotency.spi.IdempotencyListener;
-import io.idempotency.support.InMemoryIdempotencyStore;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
@@ -22,37 +21,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-class LeasedCallsTests {
+class LeasedCallsTests extends LeasedTests {
 
-    private static final Duration LEASE = Duration.ofSeconds(30);
-
-    private final VirtualRuntime runtime = new VirtualRuntime();
-    private final InMemoryIdempotencyStore store =
-            new InMemoryIdempotencyStore(runtime::nanoTime, runtime.clock, 1000, 1_000_000);
     private final Node a = new Node(store, runtime);
     private final Node b = new Node(store, runtime);
-    private final AtomicInteger effects = new AtomicInteger();
-
-    private static OperationSettings.Builder settings(Guarantee guarantee) {
-        return OperationSettings.of("pay", guarantee).lease(LEASE).retention(Duration.ofHours(1));
-    }
-
-    private static Call pay() {
-        return call(settings(Guarantee.AT_LEAST_ONCE).build(), "k", "10 EUR");
-    }
-
-    private static Call payAtMostOnce() {
-        return call(settings(Guarantee.AT_MOST_ONCE).build(), "k", "10 EUR");
-    }
-
-    private String effect(String result) {
-        effects.incrementAndGet();
-        return result;
-    }
 
     /** An owner that never ends: its renewals stop with its process. */
     private void vanish(Call call) {

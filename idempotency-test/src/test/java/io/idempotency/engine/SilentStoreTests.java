@@ -12,44 +12,19 @@ import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.Owner;
 import io.idempotency.spi.ResultTransformer;
 import io.idempotency.spi.StoredResult;
-import io.idempotency.support.InMemoryIdempotencyStore;
 import io.idempotency.test.FaultyStore;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 /** Dead right before, dead right after, the answer lost: for each step of a leased call. */
-class SilentStoreTests {
+class SilentStoreTests extends LeasedTests {
 
-    private static final Duration LEASE = Duration.ofSeconds(30);
-
-    private final VirtualRuntime runtime = new VirtualRuntime();
-    private final InMemoryIdempotencyStore records =
-            new InMemoryIdempotencyStore(runtime::nanoTime, runtime.clock, 1000, 1_000_000);
-    private final FaultyStore faulty = FaultyStore.around(records);
+    private final FaultyStore faulty = FaultyStore.around(store);
     private final Node a = new Node(faulty.store(), runtime);
-    private final Node b = new Node(records, runtime);
-    private final AtomicInteger effects = new AtomicInteger();
-
-    private static OperationSettings.Builder settings(Guarantee guarantee) {
-        return OperationSettings.of("pay", guarantee).lease(LEASE).retention(Duration.ofHours(1));
-    }
-
-    private static Call pay() {
-        return call(settings(Guarantee.AT_LEAST_ONCE).build(), "k", "10 EUR");
-    }
-
-    private static Call payAtMostOnce() {
-        return call(settings(Guarantee.AT_MOST_ONCE).build(), "k", "10 EUR");
-    }
-
-    private String effect(String result) {
-        effects.incrementAndGet();
-        return result;
-    }
+    private final Node b = new Node(store, runtime);
 
     @Nested
     class AtTheClaim {
@@ -122,7 +97,7 @@ class SilentStoreTests {
             faulty.before("tryClaim").run(() -> {
                 runtime.schedule(
                         Duration.ofSeconds(20),
-                        () -> records.tryClaim(call.claimBy(new Owner(new UUID(System.identityHashCode(runtime), 1)))));
+                        () -> store.tryClaim(call.claimBy(new Owner(new UUID(System.identityHashCode(runtime), 1)))));
                 throw new StoreUnavailableException("no answer", null);
             });
             assertThatThrownBy(() -> a.call(call, attempt -> effect("paid")))
@@ -305,7 +280,7 @@ class SilentStoreTests {
     @Test
     void aTakeoverThatComesTooLateGetsTheResult() throws Throwable {
         VirtualRuntime slow = new VirtualRuntime();
-        RunningAttempt owner = ((Decision.Proceed) new Node(records, slow).engine.begin(pay()))
+        RunningAttempt owner = ((Decision.Proceed) new Node(store, slow).engine.begin(pay()))
                 .attempt()
                 .orElseThrow();
         runtime.pass(LEASE);
@@ -318,12 +293,12 @@ class SilentStoreTests {
     // Case 11: the record vanished after it was seen; nobody runs without one of his own.
     @Test
     void aRecordThatVanishesBetweenTwoLooksIsClaimedAgain() throws Throwable {
-        new Node(records, new VirtualRuntime()).engine.begin(pay());
+        new Node(store, new VirtualRuntime()).engine.begin(pay());
         runtime.pass(LEASE);
-        faulty.after("tryClaim").run(() -> records.forget(pay().id()));
+        faulty.after("tryClaim").run(() -> store.forget(pay().id()));
 
         assertThat(a.call(pay(), attempt -> {
-                    assertThat(records.find(pay().id()))
+                    assertThat(store.find(pay().id()))
                             .get()
                             .satisfies(record -> assertThat(record.done()).isFalse());
                     return effect("paid");
@@ -355,7 +330,7 @@ class SilentStoreTests {
                     return shifted(stored, -shift);
                 }
             };
-            return new Node(IdempotencyEngine.on(records)
+            return new Node(IdempotencyEngine.on(store)
                     .runtime(runtime)
                     .transformer(transformer)
                     .build());
@@ -374,7 +349,7 @@ class SilentStoreTests {
             with("shift", 1).call(pay(), attempt -> effect("paid"));
 
             assertThat(with("shift", 1).call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
-            assertThat(records.find(pay().id()).orElseThrow().result())
+            assertThat(store.find(pay().id()).orElseThrow().result())
                     .isNotNull()
                     .satisfies(stored -> assertThat(Node.text(stored)).isEqualTo("qbje"));
         }
@@ -385,7 +360,7 @@ class SilentStoreTests {
 
             assertThatThrownBy(() -> b.call(pay(), attempt -> effect("twice")))
                     .isInstanceOf(ResultUnreadableException.class);
-            records.forget(pay().id());
+            store.forget(pay().id());
             with("shift", -'p').call(pay(), attempt -> effect("paid"));
             assertThatThrownBy(() -> with("shift", -'p').call(pay(), attempt -> effect("twice")))
                     .isInstanceOf(ResultUnreadableException.class);
