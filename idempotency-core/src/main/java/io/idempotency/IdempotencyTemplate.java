@@ -19,6 +19,8 @@ public interface IdempotencyTemplate {
      *
      * @throws IdempotencyException if the call is refused; each subclass is one reason
      * @throws ReplayedFailureException if the first result was a stored failure
+     * @throws IllegalStateException if the action has returned, but its transaction was marked for rollback: nothing of what it did
+     *     is there
      * @throws E what the action throws
      */
     <T extends @Nullable Object, E extends Exception> Execution<T> execute(

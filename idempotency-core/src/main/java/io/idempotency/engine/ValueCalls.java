@@ -31,6 +31,7 @@ public final class ValueCalls {
      * Runs the action, or gives the first value of the same key.
      *
      * @throws io.idempotency.IdempotencyException if the call is refused
+     * @throws IllegalStateException if the action has returned from a transaction that was marked for rollback
      * @throws Throwable what the action throws; on a replay, the stored failure
      */
     public <T extends @Nullable Object> Value<T> execute(Call call, ValueType type, Action<T, ?> action)
@@ -38,10 +39,14 @@ public final class ValueCalls {
         ActionWork<T> work = new ActionWork<>(action, call.operation(), type, type.isKept(call.settings()));
         Completion completion = engine.execute(call, work);
         if (completion instanceof Completion.Replayed replayed) {
-            return new Value<>(ValueCalls.<T>decode(call, type, replayed.result()), true, false);
+            return new Value<>(ValueCalls.<T>decode(call, type, replayed.result()), true);
         }
-        boolean rolledBack = completion instanceof Completion.Executed executed && executed.rolledBack();
-        return new Value<>(work.value(), false, rolledBack);
+        if (completion instanceof Completion.Executed executed && executed.rolledBack()) {
+            throw new IllegalStateException("Operation " + call.operation()
+                    + " has returned, but its transaction was marked for rollback: nothing of what it did is there."
+                    + " Throw an exception where the work is to be undone");
+        }
+        return new Value<>(work.value(), false);
     }
 
     /**
@@ -62,8 +67,8 @@ public final class ValueCalls {
                 type.isKept(call.settings()));
         return engine.executeAsync(call, attempt -> action.run().thenApply(work::finish))
                 .thenApply(completion -> completion instanceof Completion.Replayed replayed
-                        ? new Value<>(ValueCalls.<T>decodeLater(call, type, replayed.result()), true, false)
-                        : new Value<>(work.value(), false, false));
+                        ? new Value<>(ValueCalls.<T>decodeLater(call, type, replayed.result()), true)
+                        : new Value<>(work.value(), false));
     }
 
     private static <T extends @Nullable Object> T decodeLater(Call call, ValueType type, StoredResult stored) {
@@ -127,8 +132,6 @@ public final class ValueCalls {
      * What a call came to.
      *
      * @param replayed whether it is the first result of the key
-     * @param rolledBack whether the action ran and returned, but its transaction was marked for rollback, so that nothing of what
-     *     it did is there
      */
-    public record Value<T extends @Nullable Object>(T value, boolean replayed, boolean rolledBack) {}
+    public record Value<T extends @Nullable Object>(T value, boolean replayed) {}
 }

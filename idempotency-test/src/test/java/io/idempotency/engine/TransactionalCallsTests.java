@@ -11,6 +11,7 @@ import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.WriteOutcome;
+import io.idempotency.support.StringResultCodec;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
@@ -185,6 +186,20 @@ class TransactionalCallsTests extends TransactionalTests {
                 assertThat(attempt.rollbackOnly()).isTrue();
                 return new Finish.Store(Node.result("402"), stands);
             });
+        }
+
+        @Test
+        void neverReturnsAValue() {
+            ValueCalls.ValueType text = new ValueCalls.ValueType(String.class, new StringResultCodec(), List.of());
+
+            assertThatThrownBy(() -> new ValueCalls(node.engine).<String>execute(pay(), text, () -> {
+                        transactions.setRollbackOnly();
+                        return effect("paid");
+                    }))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("marked for rollback");
+
+            assertThat(store.written).isEmpty();
         }
 
         @Test

@@ -220,13 +220,7 @@ public final class MethodDoor implements MethodInterceptor {
                         calls.<@Nullable Object>executeAsync(call, type, stage(run, inside));
                 return delivery == null ? value.thenApply(Value::value) : settledLater(delivery, value, run);
             }
-            Value<@Nullable Object> value = calls.execute(call, type, action(run, inside));
-            if (value.rolledBack()) {
-                throw new IllegalStateException("Operation " + method.settings().operation()
-                        + " has returned, but its transaction was marked for rollback: nothing of what it did is there."
-                        + " Throw an exception where the work is to be undone");
-            }
-            return settled(delivery, value);
+            return settled(delivery, calls.execute(call, type, action(run, inside)));
         }
 
         private static CompletableFuture<@Nullable Object> settledLater(
