@@ -26,7 +26,10 @@ public abstract class IdempotencyContext {
 
     /**
      * Binds a context to this thread until the returned scope is closed, on the same thread. Called by the library; an application
-     * needs it only to carry a context to another thread.
+     * needs it only to carry a context to another thread, where child keys, steps and clients then belong to the attempt. The
+     * transaction of the action is not carried, and the action must not end before what it has begun elsewhere.
+     *
+     * @param context null: none
      */
     public static Scope bind(@Nullable IdempotencyContext context) {
         IdempotencyContext before = CURRENT.get();
@@ -88,8 +91,10 @@ public abstract class IdempotencyContext {
     public abstract String key();
 
     /**
-     * Grows with every takeover of this key while its record lives; after expiry, release or forget it starts again. Pass it to
-     * a resource that refuses smaller tokens.
+     * The number of this attempt while its record lives: 1 for the first, and one more for each that takes over from one that
+     * vanished. With the record it starts again: after expiry, forget, and the release that follows a failure. A transaction that is
+     * rolled back leaves no record and is not counted. A step has a record, and so a number, of its own. Pass it to a resource that
+     * refuses smaller tokens.
      */
     public abstract long fencingToken();
 

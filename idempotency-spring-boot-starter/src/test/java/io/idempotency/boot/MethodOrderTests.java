@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.spi.IdempotencyStore;
@@ -24,6 +25,7 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration;
 import org.springframework.boot.autoconfigure.jdbc.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.autoconfigure.jdbc.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cache.annotation.Cacheable;
@@ -32,6 +34,7 @@ import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.retry.annotation.RetryConfiguration;
 import org.springframework.retry.annotation.Retryable;
@@ -227,6 +230,38 @@ class MethodOrderTests {
                 });
     }
 
+    // As the manual says.
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync
+    static class CarriedContext {
+
+        @Bean
+        TaskDecorator idempotencyContext() {
+            return task -> {
+                IdempotencyContext context = IdempotencyContext.current().orElse(null);
+                return () -> {
+                    try (IdempotencyContext.Scope ignored = IdempotencyContext.bind(context)) {
+                        task.run();
+                    }
+                };
+            };
+        }
+    }
+
+    @Test
+    void anAsyncMethodThatAnActionCallsHasTheContextThatATaskDecoratorCarries() {
+        leased.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+                .withUserConfiguration(CarriedContext.class)
+                .withBean(Charges.class)
+                .withBean(Orders.class)
+                .run(context -> {
+                    assertThat(context.getBean(Charges.class).key().join()).isEqualTo("outside");
+                    assertThat(context.getBean(Orders.class).sameKeyInBackground("k"))
+                            .isTrue();
+                    assertThat(context.getBean(Charges.class).key().join()).isEqualTo("outside");
+                });
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableMethodSecurity
     static class Secured {}
@@ -400,6 +435,31 @@ class MethodOrderTests {
         @Idempotent(key = "#key")
         public CompletableFuture<String> work(String key) {
             return CompletableFuture.completedFuture(Thread.currentThread().getName());
+        }
+    }
+
+    public static class Charges {
+
+        @Async
+        public CompletableFuture<String> key() {
+            return CompletableFuture.completedFuture(IdempotencyContext.current()
+                    .map(context -> context.childKey("charge"))
+                    .orElse("outside"));
+        }
+    }
+
+    public static class Orders {
+
+        private final Charges charges;
+
+        Orders(Charges charges) {
+            this.charges = charges;
+        }
+
+        @Idempotent(key = "#key")
+        public boolean sameKeyInBackground(String key) {
+            String here = IdempotencyContext.current().orElseThrow().childKey("charge");
+            return here.equals(charges.key().join());
         }
     }
 

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -522,6 +523,31 @@ class LeasedCallsTests extends LeasedTests {
         assertThat(UUID.fromString(keys.get(0)).version()).isEqualTo(8);
         assertThat(UUID.fromString(keys.get(0)).variant()).isEqualTo(2);
         assertThat(IdempotencyContext.current()).isEmpty();
+    }
+
+    @Test
+    void anotherThreadHasTheContextWhileItIsBound() throws Throwable {
+        List<String> keys = new ArrayList<>();
+
+        a.call(pay(), attempt -> {
+            IdempotencyContext context = IdempotencyContext.current().orElseThrow();
+            keys.add(context.childKey("charge"));
+            CompletableFuture.runAsync(() -> {
+                        assertThat(IdempotencyContext.current()).isEmpty();
+                        try (IdempotencyContext.Scope ignored = IdempotencyContext.bind(context)) {
+                            keys.add(IdempotencyContext.current().orElseThrow().childKey("charge"));
+                            IdempotencyContext.step("ship", () -> effect("shipped"));
+                        }
+                        assertThat(IdempotencyContext.current()).isEmpty();
+                    })
+                    .join();
+            IdempotencyContext.step("ship", () -> effect("shipped twice"));
+            return effect("paid");
+        });
+
+        assertThat(keys).hasSize(2);
+        assertThat(keys.get(1)).isEqualTo(keys.get(0));
+        assertThat(effects).as("the step of the other thread, and the action").hasValue(2);
     }
 
     @Test
