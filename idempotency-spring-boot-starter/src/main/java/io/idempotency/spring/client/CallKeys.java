@@ -10,13 +10,13 @@ final class CallKeys {
     private final String header;
     private final Set<String> methods;
     private final IdempotencyKeyGenerator keys;
-    private final @Nullable ChildKeys childKeys;
+    private final boolean childKeys;
 
     CallKeys(String header, Set<String> methods, IdempotencyKeyGenerator keys, boolean childKeys) {
         this.header = header;
         this.methods = methods;
         this.keys = keys;
-        this.childKeys = childKeys ? new ChildKeys() : null;
+        this.childKeys = childKeys;
     }
 
     String header() {
@@ -29,6 +29,6 @@ final class CallKeys {
 
     /** @param context the attempt that makes the call, null outside of one */
     String next(String method, String address, @Nullable IdempotencyContext context) {
-        return childKeys == null || context == null ? keys.nextKey() : childKeys.next(context, method + " " + address);
+        return childKeys && context != null ? ChildKeys.next(context, method + " " + address) : keys.nextKey();
     }
 }

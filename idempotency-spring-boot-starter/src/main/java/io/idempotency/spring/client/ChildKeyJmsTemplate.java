@@ -25,7 +25,6 @@ public class ChildKeyJmsTemplate extends JmsTemplate {
     private static final String DEFAULT_PROPERTY = "Idempotency_Key";
 
     private final String property;
-    private final ChildKeys childKeys = new ChildKeys();
 
     /** Sends the key as {@code Idempotency_Key}. */
     public ChildKeyJmsTemplate(ConnectionFactory connectionFactory) {
@@ -43,7 +42,7 @@ public class ChildKeyJmsTemplate extends JmsTemplate {
     protected void doSend(MessageProducer producer, Message message) throws JMSException {
         IdempotencyContext context = IdempotencyContext.current().orElse(null);
         if (context != null && message.getStringProperty(property) == null) {
-            message.setStringProperty(property, childKeys.next(context, "jms " + nameOf(producer.getDestination())));
+            message.setStringProperty(property, ChildKeys.next(context, "jms " + nameOf(producer.getDestination())));
         }
         super.doSend(producer, message);
     }

@@ -19,7 +19,6 @@ import org.springframework.amqp.core.MessagePostProcessor;
 public final class ChildKeyMessagePostProcessor implements MessagePostProcessor {
 
     private final String header;
-    private final ChildKeys childKeys = new ChildKeys();
 
     /** Sends the key as {@code Idempotency-Key}. */
     public ChildKeyMessagePostProcessor() {
@@ -44,7 +43,7 @@ public final class ChildKeyMessagePostProcessor implements MessagePostProcessor 
     private Message withKey(Message message, String destination) {
         if (message.getMessageProperties().getHeader(header) == null) {
             IdempotencyContext.current()
-                    .map(context -> childKeys.next(context, "amqp " + destination))
+                    .map(context -> ChildKeys.next(context, "amqp " + destination))
                     .ifPresent(key -> message.getMessageProperties().setHeader(header, key));
         }
         return message;

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 public final class ChildKeyProducerInterceptor<K, V> implements ProducerInterceptor<K, V> {
 
     private final String header;
-    private final ChildKeys childKeys = new ChildKeys();
 
     /** Sends the key as {@code Idempotency-Key}. */
     public ChildKeyProducerInterceptor() {
@@ -36,7 +35,7 @@ public final class ChildKeyProducerInterceptor<K, V> implements ProducerIntercep
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
         if (record.headers().lastHeader(header) == null) {
             IdempotencyContext.current()
-                    .map(context -> childKeys.next(context, "kafka " + record.topic()))
+                    .map(context -> ChildKeys.next(context, "kafka " + record.topic()))
                     .ifPresent(key -> record.headers().add(header, key.getBytes(StandardCharsets.US_ASCII)));
         }
         return record;

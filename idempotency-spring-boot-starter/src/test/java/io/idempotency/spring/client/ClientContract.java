@@ -3,8 +3,10 @@ package io.idempotency.spring.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.idempotency.IdempotencyContext;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
@@ -163,6 +165,39 @@ abstract class ClientContract<B extends ClientBuilder<B>> extends ClientTests {
     @Test
     final void anotherAttemptOfTheActionSendsTheSameKeys() {
         anotherAttemptSendsTheSameKeys(client(builder().childKeys())::post);
+    }
+
+    @Test
+    final void alikeCallsOfTwoClientsHaveKeysOfTheirOwn() {
+        Client one = client(builder().childKeys());
+        Client other = client(builder().childKeys());
+
+        inTwoAttempts(() -> {
+            one.post();
+            other.post();
+        });
+
+        assertThat(keys.subList(0, 2)).doesNotHaveDuplicates().isEqualTo(keys.subList(2, 4));
+    }
+
+    @Test
+    final void aCallOnAnotherThreadIsTheActionsWhereItsContextIsBound() {
+        Client client = client(builder().childKeys());
+
+        inTwoAttempts(() -> {
+            IdempotencyContext context = IdempotencyContext.current().orElseThrow();
+            CompletableFuture.runAsync(() -> {
+                        try (IdempotencyContext.Scope ignored = IdempotencyContext.bind(context)) {
+                            client.post();
+                        }
+                    })
+                    .join();
+            CompletableFuture.runAsync(client::post).join();
+        });
+
+        assertThat(keys).hasSize(4);
+        assertThat(keys.get(2)).as("bound").isEqualTo(keys.get(0));
+        assertThat(keys.get(3)).as("not bound").isNotEqualTo(keys.get(1));
     }
 
     @Test
