@@ -1,8 +1,10 @@
 package io.idempotency.spring.client;
 
+import feign.Response;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 final class FeignHeaders {
 
@@ -14,5 +16,9 @@ final class FeignHeaders {
                 .filter(header -> header.getKey().equalsIgnoreCase(name))
                 .flatMap(header -> header.getValue().stream())
                 .findFirst();
+    }
+
+    static @Nullable String retryAfter(Response response) {
+        return first(response.headers(), "Retry-After").orElse(null);
     }
 }

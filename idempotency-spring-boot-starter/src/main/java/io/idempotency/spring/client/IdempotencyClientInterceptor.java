@@ -101,7 +101,7 @@ public final class IdempotencyClientInterceptor implements ClientHttpRequestInte
     /** What differs from one client to the next. */
     public static final class Builder extends SpringClientBuilder<Builder> {
 
-        private Pauses pauses = Pauses.OF_THE_THREAD;
+        private Pauses pauses = Pauses.OF_THE_SYSTEM;
 
         private Builder() {}
 

@@ -1,5 +1,6 @@
 package io.idempotency.spring.client;
 
+import feign.AsyncClient;
 import feign.Capability;
 import feign.Client;
 import feign.Request.HttpMethod;
@@ -10,11 +11,14 @@ import java.util.stream.Collectors;
 /**
  * Gives every call of a Feign client one key, and sends it again under that key until it has an answer: after 409 with
  * {@code Retry-After} (the first one still runs), after 503, and after a connection that failed. Whatever else comes back is the
- * answer. At the deadline the last answer or failure is that of the call. For {@code Feign.Builder.addCapability}, or as a bean where
- * Spring Cloud OpenFeign makes the clients.
+ * answer. At the deadline the last answer or failure is that of the call. For {@code addCapability} of a builder of {@code Feign} or
+ * {@code AsyncFeign}, or as a bean where Spring Cloud OpenFeign makes the clients.
  *
  * <p>Attempts of Feign's own {@code Retryer} are the same call: they send the same key, each with a deadline of its own. A request that
- * carries a key keeps it. Not for {@code AsyncFeign}.
+ * carries a key keeps it.
+ *
+ * <p>A client of {@code AsyncFeign} finds the {@link io.idempotency.IdempotencyContext} and the request id of a call on the thread that
+ * calls its method. No thread waits between two attempts.
  *
  * @since 0.1.0
  */
@@ -40,14 +44,22 @@ public final class IdempotencyFeignCapability implements Capability {
 
     @Override
     public Client enrich(Client client) {
-        return new IdempotencyFeignClient(
-                client, settings.callKeys(), settings.requestId(), settings.schedule(), settings.pauses);
+        return new IdempotencyFeignClient(client, requests(), settings.schedule(), settings.pauses);
+    }
+
+    @Override
+    public AsyncClient<Object> enrich(AsyncClient<Object> client) {
+        return new IdempotencyAsyncFeignClient(client, requests(), settings.schedule(), settings.pauses);
+    }
+
+    private FeignRequests requests() {
+        return new FeignRequests(settings.callKeys(), settings.requestId());
     }
 
     /** What differs from one client to the next. */
     public static final class Builder extends ClientBuilder<Builder> {
 
-        private Pauses pauses = Pauses.OF_THE_THREAD;
+        private Pauses pauses = Pauses.OF_THE_SYSTEM;
 
         private Builder() {}
 

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -62,6 +63,12 @@ abstract class ClientTests {
         public void pause(Duration pause) {
             pauses.add(pause);
             now += pause.toNanos();
+        }
+
+        @Override
+        public Executor after(Duration pause) {
+            pause(pause);
+            return Runnable::run;
         }
 
         @Override
