@@ -60,7 +60,10 @@ abstract class ClientBuilder<B extends ClientBuilder<B>> {
         return self();
     }
 
-    /** Sends the id of the request that is being served, as the logging context has it, with every call. */
+    /**
+     * Sends the id of the request that is being served, as the logging context has it, with every call that has none. What is no id
+     * is not sent: those have 1 to 255 visible ASCII characters.
+     */
     public B requestId(String mdcKey, String header) {
         this.requestId = new RequestId(mdcKey, header);
         return self();

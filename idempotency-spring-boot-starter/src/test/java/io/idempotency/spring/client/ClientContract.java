@@ -212,15 +212,23 @@ abstract class ClientContract<B extends ClientBuilder<B>> extends ClientTests {
         Client client = client(builder().requestId("requestId", "X-Request-Id"));
 
         client.post();
-        MDC.put("requestId", "r-1");
-        try {
+        try (MDC.MDCCloseable ignored = MDC.putCloseable("requestId", "r-1")) {
             client.post();
             client.get();
             client.put("X-Request-Id", "of its own");
-        } finally {
-            MDC.remove("requestId");
         }
 
         assertThat(requestIds).containsExactly(null, "r-1", "r-1", "of its own");
+    }
+
+    @Test
+    final void aRequestIdThatIsNoneNeitherTravelsNorFailsTheCall() {
+        Client client = client(builder().requestId("requestId", "X-Request-Id"));
+
+        try (MDC.MDCCloseable ignored = MDC.putCloseable("requestId", "r-1\r\nX-Admin: true")) {
+            assertThat(client.post().status()).isEqualTo(200);
+        }
+
+        assertThat(requestIds).containsExactly((String) null);
     }
 }

@@ -57,8 +57,9 @@ class AmqpApplication {
     }
 
     @Bean
-    SmartInitializingSingleton childKeys(RabbitTemplate rabbit) {
-        return () -> rabbit.addBeforePublishPostProcessors(new ChildKeyMessagePostProcessor());
+    SmartInitializingSingleton messages(RabbitTemplate rabbit) {
+        return () -> rabbit.addBeforePublishPostProcessors(
+                new ChildKeyMessagePostProcessor().withRequestId("requestId", "X-Request-Id"));
     }
 
     @Bean

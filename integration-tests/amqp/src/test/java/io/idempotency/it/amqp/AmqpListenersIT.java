@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.slf4j.MDC;
 import org.springframework.amqp.core.Declarables;
 import org.springframework.amqp.core.Exchange;
 import org.springframework.amqp.core.Message;
@@ -39,6 +40,9 @@ import org.springframework.test.util.AopTestUtils;
 class AmqpListenersIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    // Nothing is rejected there.
+    private static final String UNREAD = "optional_DLQ";
 
     @Autowired
     private RabbitTemplate rabbit;
@@ -270,6 +274,28 @@ class AmqpListenersIT {
 
         awaitLedger("relayed", "a", "the end");
         assertThat(deliveries.of("relayed")).isEqualTo(3);
+    }
+
+    @Test
+    void theRequestIdOfTheLoggingContextTravelsWithTheMessage() {
+        try (MDC.MDCCloseable ignored = MDC.putCloseable("requestId", "r-1")) {
+            rabbit.convertAndSend("", UNREAD, "a");
+            rabbit.convertAndSend("", UNREAD, "own", message -> {
+                message.getMessageProperties().setHeader("X-Request-Id", "of its own");
+                return message;
+            });
+        }
+        rabbit.convertAndSend("", UNREAD, "b");
+
+        assertThat(requestIdOfTheNext()).isEqualTo("r-1");
+        assertThat(requestIdOfTheNext()).isEqualTo("of its own");
+        assertThat(requestIdOfTheNext()).isNull();
+    }
+
+    private @Nullable Object requestIdOfTheNext() {
+        Message message = rabbit.receive(UNREAD, PATIENCE.toMillis());
+        assertThat(message).isNotNull();
+        return message.getMessageProperties().getHeader("X-Request-Id");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.idempotency.it.listeners.Ledger;
 import io.idempotency.it.listeners.Work;
 import io.idempotency.spring.client.ChildKeyJmsTemplate;
 import jakarta.jms.JMSException;
+import jakarta.jms.Message;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,6 +22,7 @@ import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -310,7 +312,7 @@ class JmsListenersIT {
 
         // Outside of an action there is no key, and one that is there is kept.
         template.convertAndSend("keys", "none");
-        assertThat(keyOf("keys")).isNull();
+        assertThat(propertyOfTheNext("keys", "Idempotency_Key")).isNull();
         actions.execute(order, "p", () -> {
             template.convertAndSend("keys", "own", message -> {
                 message.setStringProperty("Idempotency_Key", "own");
@@ -318,11 +320,49 @@ class JmsListenersIT {
             });
             return "done";
         });
-        assertThat(keyOf("keys")).isEqualTo("own");
+        assertThat(propertyOfTheNext("keys", "Idempotency_Key")).isEqualTo("own");
     }
 
-    private @Nullable String keyOf(String queue) throws JMSException {
+    @Test
+    void theRequestIdOfTheLoggingContextTravelsWithTheMessage() throws JMSException {
+        ChildKeyJmsTemplate template = new ChildKeyJmsTemplate(jms.getConnectionFactory());
+        template.setRequestId("requestId", "X_Request_Id");
+        template.convertAndSend("unread", "received before");
         jms.setReceiveTimeout(PATIENCE.toMillis());
-        return jms.receive(queue).getStringProperty("Idempotency_Key");
+        Message received = jms.receive("unread");
+
+        try (MDC.MDCCloseable ignored = MDC.putCloseable("requestId", "r-1")) {
+            template.convertAndSend("unread", "a");
+            template.convertAndSend("unread", "own", message -> {
+                message.setStringProperty("X_Request_Id", "of its own");
+                return message;
+            });
+            template.send("unread", session -> received);
+        }
+        template.convertAndSend("unread", "b");
+
+        assertThat(propertyOfTheNext("unread", "X_Request_Id")).isEqualTo("r-1");
+        assertThat(propertyOfTheNext("unread", "X_Request_Id")).isEqualTo("of its own");
+        assertThat(propertyOfTheNext("unread", "X_Request_Id"))
+                .as("cannot be changed")
+                .isNull();
+        assertThat(propertyOfTheNext("unread", "X_Request_Id")).isNull();
+    }
+
+    @Test
+    void aNameThatNoPropertyCanHaveIsRefused() {
+        ChildKeyJmsTemplate template = new ChildKeyJmsTemplate(jms.getConnectionFactory());
+
+        assertThatThrownBy(() -> template.setRequestId("requestId", "X-Request-Id"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'X-Request-Id'");
+        assertThatThrownBy(() -> new ChildKeyJmsTemplate(jms.getConnectionFactory(), "Idempotency-Key"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("underscores");
+    }
+
+    private @Nullable String propertyOfTheNext(String queue, String property) throws JMSException {
+        jms.setReceiveTimeout(PATIENCE.toMillis());
+        return jms.receive(queue).getStringProperty(property);
     }
 }

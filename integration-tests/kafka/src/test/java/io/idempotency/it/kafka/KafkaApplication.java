@@ -71,8 +71,13 @@ class KafkaApplication {
     }
 
     @Bean
-    SmartInitializingSingleton childKeys(KafkaTemplate<String, String> kafka) {
-        return () -> kafka.setProducerInterceptor(new ChildKeyProducerInterceptor<>());
+    SmartInitializingSingleton messages(
+            KafkaTemplate<String, String> kafka, ConsumerFactory<String, String> consumers) {
+        return () -> {
+            kafka.setProducerInterceptor(
+                    new ChildKeyProducerInterceptor<String, String>().withRequestId("requestId", "X-Request-Id"));
+            kafka.setConsumerFactory(consumers);
+        };
     }
 
     @Bean

@@ -16,15 +16,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.SendResult;
 import org.springframework.test.util.AopTestUtils;
 
 /** Listeners on a real broker in this process. */
@@ -278,6 +282,26 @@ class KafkaListenersIT {
         send("relayed", 0, "the end", "end");
 
         awaitLedger("relayed", "a", "the end");
+    }
+
+    @Test
+    void theRequestIdOfTheLoggingContextTravelsWithTheRecord() {
+        ProducerRecord<String, String> own = new ProducerRecord<>("unread", "own");
+        own.headers().add("X-Request-Id", "of its own".getBytes(StandardCharsets.UTF_8));
+        try (MDC.MDCCloseable ignored = MDC.putCloseable("requestId", "r-1")) {
+            assertThat(requestIdOf(kafka.send("unread", "a").join())).isEqualTo("r-1");
+            assertThat(requestIdOf(kafka.send(own).join())).isEqualTo("of its own");
+        }
+        assertThat(requestIdOf(kafka.send("unread", "b").join())).isNull();
+    }
+
+    /** As a consumer sees it. */
+    private @Nullable String requestIdOf(SendResult<String, String> sent) {
+        RecordMetadata where = sent.getRecordMetadata();
+        Header header = kafka.receive(where.topic(), where.partition(), where.offset(), PATIENCE)
+                .headers()
+                .lastHeader("X-Request-Id");
+        return header == null ? null : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     @Test

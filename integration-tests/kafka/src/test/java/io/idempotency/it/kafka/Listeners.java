@@ -36,6 +36,7 @@ class Listeners {
         "reused",
         "relay",
         "relayed",
+        "unread",
         "uncommitted",
         "recorded",
         "again",
