@@ -2,7 +2,6 @@ package io.idempotency.spring.client;
 
 import io.idempotency.IdempotencyContext;
 import java.io.IOException;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
@@ -25,14 +24,12 @@ import org.springframework.http.client.ClientHttpResponse;
 public final class IdempotencyClientInterceptor implements ClientHttpRequestInterceptor {
 
     private final CallKeys keys;
-    private final RetrySchedule schedule;
-    private final Pauses pauses;
+    private final BlockingRetries retries;
     private final @Nullable RequestId requestId;
 
     private IdempotencyClientInterceptor(Builder builder) {
         this.keys = builder.callKeys();
-        this.schedule = builder.schedule();
-        this.pauses = builder.pauses;
+        this.retries = new BlockingRetries(builder.schedule(), builder.pauses);
         this.requestId = builder.requestId();
     }
 
@@ -75,27 +72,13 @@ public final class IdempotencyClientInterceptor implements ClientHttpRequestInte
 
     private ClientHttpResponse untilAnswered(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        RetrySchedule.Call call = schedule.begin(pauses.nanoTime());
-        while (true) {
-            Duration pause;
-            try {
-                ClientHttpResponse response = execution.execute(request, body);
-                pause = call.pauseAfter(
-                        response.getStatusCode().value(),
-                        response.getHeaders().getFirst(HttpHeaders.RETRY_AFTER),
-                        pauses.nanoTime());
-                if (pause == null) {
-                    return response;
-                }
-                response.close();
-            } catch (IOException failure) {
-                pause = call.pauseAfterFailure(pauses.nanoTime());
-                if (pause == null) {
-                    throw failure;
-                }
-            }
-            pauses.pause(pause);
-        }
+        return retries.untilAnswered(() -> {
+            ClientHttpResponse response = execution.execute(request, body);
+            return new BlockingRetries.Answer<>(
+                    response,
+                    response.getStatusCode().value(),
+                    response.getHeaders().getFirst(HttpHeaders.RETRY_AFTER));
+        });
     }
 
     /** What differs from one client to the next. */

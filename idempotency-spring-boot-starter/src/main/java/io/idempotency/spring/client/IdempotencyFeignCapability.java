@@ -44,7 +44,8 @@ public final class IdempotencyFeignCapability implements Capability {
 
     @Override
     public Client enrich(Client client) {
-        return new IdempotencyFeignClient(client, requests(), settings.schedule(), settings.pauses);
+        return new IdempotencyFeignClient(
+                client, requests(), new BlockingRetries(settings.schedule(), settings.pauses));
     }
 
     @Override

@@ -4,21 +4,18 @@ import feign.Client;
 import feign.Request;
 import feign.Response;
 import java.io.IOException;
-import java.time.Duration;
 
 /** Sends one call until it has an answer. */
 final class IdempotencyFeignClient implements Client {
 
     private final Client client;
     private final FeignRequests requests;
-    private final RetrySchedule schedule;
-    private final Pauses pauses;
+    private final BlockingRetries retries;
 
-    IdempotencyFeignClient(Client client, FeignRequests requests, RetrySchedule schedule, Pauses pauses) {
+    IdempotencyFeignClient(Client client, FeignRequests requests, BlockingRetries retries) {
         this.client = client;
         this.requests = requests;
-        this.schedule = schedule;
-        this.pauses = pauses;
+        this.retries = retries;
     }
 
     @Override
@@ -28,23 +25,9 @@ final class IdempotencyFeignClient implements Client {
     }
 
     private Response untilAnswered(Request request, Request.Options options) throws IOException {
-        RetrySchedule.Call call = schedule.begin(pauses.nanoTime());
-        while (true) {
-            Duration pause;
-            try {
-                Response response = client.execute(request, options);
-                pause = call.pauseAfter(response.status(), FeignHeaders.retryAfter(response), pauses.nanoTime());
-                if (pause == null) {
-                    return response;
-                }
-                response.close();
-            } catch (IOException failure) {
-                pause = call.pauseAfterFailure(pauses.nanoTime());
-                if (pause == null) {
-                    throw failure;
-                }
-            }
-            pauses.pause(pause);
-        }
+        return retries.untilAnswered(() -> {
+            Response response = client.execute(request, options);
+            return new BlockingRetries.Answer<>(response, response.status(), FeignHeaders.retryAfter(response));
+        });
     }
 }
