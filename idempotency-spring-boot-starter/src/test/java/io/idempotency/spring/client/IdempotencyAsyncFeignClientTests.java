@@ -115,30 +115,14 @@ class IdempotencyAsyncFeignClientTests extends ClientContract<IdempotencyFeignCa
     // A client of one thread: while one call waits to be sent again, the next one is answered.
     @Test
     void noThreadWaitsBetweenTwoAttempts() throws Exception {
-        BlockingQueue<Runnable> waiting = new LinkedBlockingQueue<>();
-        Pauses untilToldOtherwise = new Pauses() {
-            @Override
-            public long nanoTime() {
-                return 0;
-            }
-
-            @Override
-            public void pause(Duration pause) {
-                throw new AssertionError("blocks");
-            }
-
-            @Override
-            public Executor after(Duration pause) {
-                return waiting::add;
-            }
-        };
+        Later later = new Later();
         script(new Answer(503), new Answer(200), new Answer(201));
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
-            Payments client = payments(clientOn(thread), builder().pauses(untilToldOtherwise));
+            Payments client = payments(clientOn(thread), builder().pauses(later));
 
             CompletableFuture<Response> first = client.pay("first");
-            Runnable next = waiting.poll(30, TimeUnit.SECONDS);
+            Runnable next = later.next();
             assertThat(await(client.pay("second")).status()).isEqualTo(200);
             assertThat(first).isNotDone();
             next.run();
@@ -177,14 +161,46 @@ class IdempotencyAsyncFeignClientTests extends ClientContract<IdempotencyFeignCa
         assertThat(requestIds).containsExactly("r-1", "r-1", "r-1", null);
     }
 
-    // A call whose client has no thread for it must not wait for ever.
+    // A call whose client has no thread for its next attempt must not wait for ever.
     @Test
-    void aClientThatRefusesFailsTheCall() {
-        ExecutorService none = Executors.newSingleThreadExecutor();
-        none.shutdownNow();
-        Payments client = payments(clientOn(none), builder());
+    void aClientThatRefusesFailsTheCall() throws Exception {
+        Later later = new Later();
+        script(new Answer(503));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        CompletableFuture<Response> call =
+                payments(clientOn(thread), builder().pauses(later)).pay("pay");
+        Runnable next = later.next();
+        thread.shutdownNow();
 
-        assertThatThrownBy(() -> await(client.pay("pay"))).isInstanceOf(RejectedExecutionException.class);
-        assertThat(watch.pauses).isEmpty();
+        next.run();
+
+        assertThatThrownBy(() -> await(call)).isInstanceOf(RejectedExecutionException.class);
+    }
+
+    /** Pauses that last until the test ends them. */
+    private static final class Later implements Pauses {
+
+        private final BlockingQueue<Runnable> waiting = new LinkedBlockingQueue<>();
+
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public void pause(Duration pause) {
+            throw new AssertionError("blocks");
+        }
+
+        @Override
+        public Executor after(Duration pause) {
+            return waiting::add;
+        }
+
+        Runnable next() throws InterruptedException {
+            Runnable next = waiting.poll(30, TimeUnit.SECONDS);
+            assertThat(next).isNotNull();
+            return next;
+        }
     }
 }
