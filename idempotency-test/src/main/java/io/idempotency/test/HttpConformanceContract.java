@@ -1,6 +1,7 @@
 package io.idempotency.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -9,6 +10,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -21,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code draft-ietf-httpapi-idempotency-key-header} and by this library's manual. Extend it, name an endpoint of a running service, and
  * run it: any service, in any language.
  *
- * <p>The endpoint must require a key and answer its body with a 2xx. It is called about forty times and does its work about twenty times.
+ * <p>The endpoint must require a key and answer its body with a 2xx. It is called about fifty times and does its work about twenty times.
  *
  * @since 0.1.0
  */
@@ -129,7 +132,8 @@ public abstract class HttpConformanceContract {
         String key = newKey();
         HttpResponse<String> first = send(key);
 
-        HttpResponse<String> other = exchange(target().otherBody(), key).join();
+        HttpResponse<String> other =
+                exchange(target().otherBody(), Map.of(), key).join();
 
         assertProblem(other, 422);
         assertThat(other.body())
@@ -138,13 +142,44 @@ public abstract class HttpConformanceContract {
         assertReplay(send(key), first);
     }
 
+    /**
+     * Draft, security considerations: a key is looked up together with its caller. Nobody gets, disturbs or finds out what another one
+     * has done by sending his key. Needs {@link HttpTarget#withCallers another caller}.
+     */
+    @Test
+    void keepsTheKeysOfCallersApart() {
+        assumeFalse(
+                target().otherCaller().isEmpty(),
+                "Not run: the target names no other caller (HttpTarget.withCallers), so nobody knows whether callers share keys");
+        String key = newKey();
+        String anotherKey = newKey();
+        HttpResponse<String> first = send(key);
+        HttpResponse<String> another = send(anotherKey);
+
+        HttpResponse<String> ofOther = sendAsOther(target().body(), key);
+        HttpResponse<String> otherBodyOfOther = sendAsOther(target().otherBody(), anotherKey);
+
+        assertThat(List.of(ofOther, otherBodyOfOther))
+                .as("the same key of another caller is another key")
+                .allSatisfy(this::assertFirst);
+        if (!another.body().equals(first.body())) {
+            assertThat(ofOther.body())
+                    .as("where answers tell calls apart, nobody gets another caller's")
+                    .isNotEqualTo(first.body());
+        }
+        assertReplay(send(key), first);
+        assertReplay(send(anotherKey), another);
+        assertReplay(sendAsOther(target().body(), key), ofOther);
+        assertReplay(sendAsOther(target().otherBody(), anotherKey), otherBodyOfOther);
+    }
+
     /** Draft 2.7: 409 while the first request runs. Of many at once one does the work, and all get its result in the end. */
     @Test
     void doesTheWorkOfManyEqualRequestsOnce() throws Exception {
         String key = newKey();
 
         List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, MANY)
-                .mapToObj(i -> exchange(target().body(), key))
+                .mapToObj(i -> exchange(target().body(), Map.of(), key))
                 .toList();
         List<HttpResponse<String>> answers =
                 all.stream().map(CompletableFuture::join).toList();
@@ -217,16 +252,24 @@ public abstract class HttpConformanceContract {
     }
 
     private HttpResponse<String> send(String... keys) {
-        return exchange(target().body(), keys).join();
+        return exchange(target().body(), Map.of(), keys).join();
     }
 
-    private CompletableFuture<HttpResponse<String>> exchange(String body, String... keys) {
+    private HttpResponse<String> sendAsOther(String body, String key) {
+        return exchange(body, target().otherCaller(), key).join();
+    }
+
+    private CompletableFuture<HttpResponse<String>> exchange(
+            String body, Map<String, String> callerInPlace, String... keys) {
         HttpTarget target = target();
         HttpRequest.Builder request = HttpRequest.newBuilder(target.endpoint())
                 .timeout(PATIENCE)
                 .header("Content-Type", target.contentType())
                 .method(target.method(), BodyPublishers.ofString(body));
-        target.headers().forEach(request::header);
+        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        headers.putAll(target.headers());
+        headers.putAll(callerInPlace);
+        headers.forEach(request::header);
         for (String key : keys) {
             request.header(keyHeader(), key);
         }
