@@ -111,8 +111,8 @@ class BodyHttpTests {
             for (int i = 0; i < 17; i++) {
                 raw.write(("10000\r\n" + chunk + "\r\n").getBytes(StandardCharsets.US_ASCII));
             }
-            raw.write("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 
+            // Before its end, which may never come.
             assertThat(raw.read().status()).isEqualTo(413);
         }
         assertThat(server.effects().of(key)).isZero();
@@ -134,10 +134,13 @@ class BodyHttpTests {
     }
 
     private Answer upload(String boundary, String note, String file) {
-        String body = "--" + boundary + "\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n" + note + "\r\n--"
-                + boundary
-                + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n"
-                + file + "\r\n--" + boundary + "--\r\n";
+        return upload(boundary, "note", note, "a.txt", "text/plain", file);
+    }
+
+    private Answer upload(String boundary, String name, String note, String fileName, String type, String file) {
+        String body = "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + note
+                + "\r\n--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + fileName
+                + "\"\r\nContent-Type: " + type + "\r\n\r\n" + file + "\r\n--" + boundary + "--\r\n";
         return server.send(
                 "POST",
                 "/bodies/upload",
@@ -164,9 +167,42 @@ class BodyHttpTests {
         assertThat(server.effects().of(key)).isEqualTo(1);
     }
 
+    /** Not only what is in a part: what it is called and said to be as well. */
+    @Test
+    void comparesTheHeadersOfParts() {
+        upload("one", "note", "n", "a.txt", "text/plain", "content");
+
+        assertThat(upload("one", "other", "n", "a.txt", "text/plain", "content").problem())
+                .isEqualTo("key-reused");
+        assertThat(upload("one", "note", "n", "b.txt", "text/plain", "content").problem())
+                .isEqualTo("key-reused");
+        assertThat(upload("one", "note", "n", "a.txt", "text/html", "content").problem())
+                .isEqualTo("key-reused");
+        assertThat(upload("one", "note", "n", "a.txt", "text/plain", "content").replayed())
+                .isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(1);
+    }
+
     @Test
     void refusesPartsThatAreTooLarge() {
         assertThat(upload("one", "n", "x".repeat(1024 * 1024)).problem()).isEqualTo("request-too-large");
+    }
+
+    /** Each of them is smaller than what Spring takes, and no length tells how large they are together. */
+    @Test
+    void refusesPartsThatAreTooLargeTogether() throws Exception {
+        String part = "--one\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n"
+                + "x".repeat(600 * 1024) + "\r\n";
+        String body = part + part + "--one--\r\n";
+        try (TestServer.Raw raw = server.raw()) {
+            raw.write(("POST /bodies/upload HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + key
+                            + "\r\nContent-Type: multipart/form-data; boundary=one\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            + Integer.toHexString(body.length()) + "\r\n" + body + "\r\n0\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(raw.read().problem()).isEqualTo("request-too-large");
+        }
+        assertThat(server.effects().of(key)).isZero();
     }
 
     @Test

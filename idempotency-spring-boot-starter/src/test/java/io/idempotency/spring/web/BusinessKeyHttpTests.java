@@ -7,6 +7,7 @@ import io.idempotency.Guarantee;
 import io.idempotency.IdempotencyContext;
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -27,6 +28,8 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -208,6 +211,23 @@ class BusinessKeyHttpTests {
                 .isEqualTo("key-reused");
     }
 
+    /** The scope of such a key is the tenant alone: what differs in the request is found by the fingerprint. */
+    @Test
+    void comparesMethodAndPathAsWell() {
+        post("/orders/either/a");
+        byte[] body = body().getBytes(StandardCharsets.UTF_8);
+
+        Answer otherPath = post("/orders/either/b");
+        Answer otherMethod = server.send("PUT", "/orders/either/a", null, body, "Content-Type", "application/json");
+
+        assertThat(otherPath.problem()).isEqualTo("key-reused");
+        assertThat(otherPath.json().get("differences")).hasToString("[\"path\"]");
+        assertThat(otherMethod.problem()).isEqualTo("key-reused");
+        assertThat(otherMethod.json().get("differences")).hasToString("[\"method\"]");
+        assertThat(post("/orders/either/a").replayed()).isTrue();
+        assertThat(rows()).isEqualTo(1);
+    }
+
     record Order(String orderNo, int amount, String note) {}
 
     static final class Refused extends RuntimeException {
@@ -331,6 +351,14 @@ class BusinessKeyHttpTests {
         @PostMapping("/orders/by-amount")
         @Idempotent(operation = "by-amount", key = "#order.orderNo", fingerprint = "#order.amount")
         String byAmount(@RequestBody Order order) {
+            return place(order.orderNo());
+        }
+
+        @RequestMapping(
+                path = "/orders/either/{way}",
+                method = {RequestMethod.POST, RequestMethod.PUT})
+        @Idempotent(operation = "either", key = "#order.orderNo")
+        String either(@PathVariable String way, @RequestBody Order order) {
             return place(order.orderNo());
         }
 

@@ -64,6 +64,9 @@ class ScopeHttpTests {
                 .isTrue();
         assertThat(send("POST", "/cases/orders/1;color=blue/pay").problem()).isEqualTo("key-reused");
         assertThat(send("POST", "/cases/orders/1/pay").problem()).isEqualTo("key-reused");
+        assertThat(send("POST", "/cases;color=red/orders/1/pay").problem())
+                .as("wherever they stand")
+                .isEqualTo("key-reused");
     }
 
     @Test

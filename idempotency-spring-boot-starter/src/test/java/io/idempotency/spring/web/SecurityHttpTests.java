@@ -19,9 +19,11 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.servlet.SecurityFilterAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -191,6 +193,46 @@ class SecurityHttpTests {
         assertThat(server.effects().of(key)).isZero();
     }
 
+    /** Where a login has no name, all who have none would share their records. */
+    @Test
+    void refusesACallerWithoutAName() {
+        Answer answer = pay("", "{}");
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.problem()).isEqualTo("caller-unknown");
+        assertThat(server.effects().of(key)).isZero();
+    }
+
+    /** A business key belongs to the tenant: the same for all of its users, and another one for every other tenant. */
+    @Test
+    void keepsBusinessKeysOfTenantsApart() {
+        Answer first = pay("alice", "/secured/place", "{}", "X-Tenant", "one");
+        Answer otherUser = pay("bob", "/secured/place", "{}", "X-Tenant", "one");
+        Answer otherTenant = pay("alice", "/secured/place", "{}", "X-Tenant", "two");
+
+        assertThat(first.status()).isEqualTo(200);
+        assertThat(otherUser.replayed()).isTrue();
+        assertThat(otherTenant.status()).isEqualTo(200);
+        assertThat(otherTenant.replayed()).isFalse();
+        assertThat(server.effects().of(key)).isEqualTo(2);
+        assertThat(pay("alice", "/secured/place", "{}", "X-Tenant", "nobody").problem())
+                .isEqualTo("caller-unknown");
+    }
+
+    /** Case 93: what the resolver adds is part of the scope, for the same user as well. */
+    @Test
+    void keepsTheTenantsOfOneUserApart() {
+        Answer one = pay("alice", "/secured/pay", "{}", "X-Tenant", "one");
+        Answer two = pay("alice", "/secured/pay", "{}", "X-Tenant", "two");
+
+        assertThat(one.status()).isEqualTo(200);
+        assertThat(two.status()).isEqualTo(200);
+        assertThat(two.replayed()).isFalse();
+        assertThat(pay("alice", "/secured/pay", "{}", "X-Tenant", "one").replayed())
+                .isTrue();
+        assertThat(server.effects().of(key)).isEqualTo(2);
+    }
+
     /** Case 127: the same parts, cut at another place. */
     @ParameterizedTest
     @ValueSource(strings = {":", "|", "/", "#", " ", "%3A", " 1:", "\u00e9"})
@@ -234,6 +276,12 @@ class SecurityHttpTests {
             return Map.of("user", principal.getName(), "n", effects.add(key));
         }
 
+        @PostMapping("/secured/place")
+        @Idempotent(key = "#key")
+        Map<String, Object> place(@RequestHeader("Idempotency-Key") String key, Principal principal) {
+            return pay(key, principal);
+        }
+
         @PostMapping("/secured/guarded")
         @PreAuthorize("@permissions.has(authentication.name)")
         @Idempotent
@@ -254,6 +302,12 @@ class SecurityHttpTests {
     @ImportAutoConfiguration({SecurityAutoConfiguration.class, SecurityFilterAutoConfiguration.class})
     @Import({LibraryConfiguration.class, Servers.InMemory.class, SecuredHandlers.class})
     static class Secured {
+
+        /** The gate of rules is there, too, and no way past the one of annotated handlers. */
+        @Bean
+        static RuleGate ruleGate(ObjectProvider<FilterRegistrationBean<IdempotencyFilter>> filter) {
+            return new RuleGate(() -> filter.getObject().getFilter());
+        }
 
         @Bean
         static Permissions permissions() {
