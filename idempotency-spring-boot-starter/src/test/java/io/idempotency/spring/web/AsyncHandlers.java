@@ -10,6 +10,7 @@ import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -63,6 +64,15 @@ class AsyncHandlers {
     void rawTimeout(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
         effects.add(key);
         request.startAsync().setTimeout(50);
+    }
+
+    /** Held as long as its lease lasts, which nobody renews any more. */
+    @PostMapping("/abandoned")
+    @Idempotent(lease = "300ms")
+    void abandoned(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
+        if (effects.add(key) == 1) {
+            request.startAsync().setTimeout(50);
+        }
     }
 
     @PostMapping("/raw-timeout-result")
@@ -130,6 +140,29 @@ class AsyncHandlers {
         return CompletableFuture.failedFuture(new ResponseStatusException(HttpStatus.NOT_FOUND, "nowhere"));
     }
 
+    @PostMapping("/announced-end")
+    @Idempotent
+    void announcedEnd(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        AsyncContext context = request.startAsync();
+        response.getWriter().write("begun ");
+        context.complete();
+        response.getWriter().write("done");
+    }
+
+    @PostMapping("/context-of-request")
+    @Idempotent
+    void contextOfRequest(HttpServletRequest request, HttpServletResponse response) {
+        request.startAsync();
+        request.getAsyncContext().start(() -> {
+            try {
+                response.getWriter().write("done");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            request.getAsyncContext().complete();
+        });
+    }
+
     @PostMapping("/write-listener")
     @Idempotent
     void writeListener(HttpServletRequest request, HttpServletResponse response) throws IOException {
@@ -178,6 +211,21 @@ class AsyncHandlers {
         return CompletableFuture.supplyAsync(() -> "later");
     }
 
+    @PostMapping("/proceeding-by-key")
+    @Idempotent(operation = "proceeding", key = "#key")
+    String proceedingByKey(@RequestHeader("Idempotency-Key") String key) {
+        return "run " + effects.add(key);
+    }
+
+    /** Waits in the first two runs. */
+    @PostMapping("/outdone")
+    @Idempotent(lease = "150ms", maxExecution = "1ms")
+    ResponseEntity<String> outdone(@RequestHeader("Idempotency-Key") String key) {
+        int run = effects.add(key);
+        effects.passStop(run + " of " + key);
+        return ResponseEntity.ok().eTag("run-" + run).body("run " + run);
+    }
+
     @PostMapping("/short-lease")
     @Idempotent(lease = "150ms", maxExecution = "1ms")
     CompletableFuture<String> shortLease(@RequestHeader("Idempotency-Key") String key) {
@@ -196,6 +244,34 @@ class AsyncHandlers {
             effects.passStop(key);
             out.write(("run " + run).getBytes(StandardCharsets.UTF_8));
         };
+    }
+
+    /** Writes more than is held back, when the container has long ended the request. */
+    @PostMapping("/late-writer")
+    @Idempotent
+    void lateWriter(
+            @RequestHeader("Idempotency-Key") String key, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        effects.add(key);
+        ServletOutputStream out = response.getOutputStream();
+        request.startAsync().setTimeout(50);
+        new Thread(() -> {
+                    effects.passStop(key);
+                    try {
+                        out.write(new byte[2 << 20]);
+                    } catch (IOException e) {
+                        effects.add("refused " + key);
+                    }
+                })
+                .start();
+    }
+
+    /** Fails after it has asked for another thread. */
+    @PostMapping("/started-and-failed")
+    @Idempotent
+    void startedAndFailed(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
+        request.startAsync();
+        throw broken(key);
     }
 
     static final class NoFunds extends RuntimeException {

@@ -42,6 +42,15 @@ class AsyncHttpTests {
         assertThat(effects()).isEqualTo(1);
     }
 
+    /** Case 112: held, but no longer than the lease of somebody who is not heard of again. */
+    @Test
+    void freesTheKeyOfWorkThatTimedOutWithItsLease() {
+        assertThat(post("abandoned").status()).isEqualTo(500);
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> post("abandoned").status() == 200);
+        assertThat(effects()).isEqualTo(2);
+    }
+
     /** Case 112: the policy may know better. */
     @Test
     void freesTheKeyOfATimeoutThatIsNamedHarmless() {
@@ -85,6 +94,14 @@ class AsyncHttpTests {
         assertThat(post("ambiguous-error").problem()).isEqualTo("in-progress");
     }
 
+    /** Case 112: a handler that does not return leaves nobody who could answer later. */
+    @Test
+    void endsWithAHandlerThatFailsAfterItHasStartedAsync() {
+        assertThat(post("started-and-failed").status()).isEqualTo(500);
+        assertThat(post("started-and-failed").status()).isEqualTo(500);
+        assertThat(effects()).isEqualTo(2);
+    }
+
     /** Case 112: what a Callable throws is the application's failure, also where Spring MVC stands right below it. */
     @Test
     void holdsTheKeyOfACallableThatFailedUnderAtMostOnce() {
@@ -115,6 +132,24 @@ class AsyncHttpTests {
         assertThat(retry.replayed()).isTrue();
         assertThat(retry.json().get("message")).isEqualTo(first.json().get("message"));
         assertThat(effects()).isEqualTo(1);
+    }
+
+    /** The servlet API lets a handler go on after the end that it has announced: the end comes with its return. */
+    @Test
+    void sendsWhatAHandlerWritesAfterItHasAnnouncedTheEnd() {
+        Answer plain = Servers.plain(container()).post("/async/announced-end", key, "{}");
+        Answer first = post("announced-end");
+
+        assertThat(first.text()).isEqualTo(plain.text()).isEqualTo("begun done");
+        assertThat(post("announced-end").text()).isEqualTo("begun done");
+        assertThat(post("announced-end").replayed()).isTrue();
+    }
+
+    /** Whoever asks the request for its context gets the one that knows of the record. */
+    @Test
+    void recordsWhatEndsByTheContextOfTheRequest() {
+        assertThat(post("context-of-request").text()).isEqualTo("done");
+        assertThat(post("context-of-request").replayed()).isTrue();
     }
 
     @Test
@@ -183,6 +218,61 @@ class AsyncHttpTests {
                 store.failing("tryClaim", () -> new StoreUnavailableException("silent", new IOException()))) {
             assertThat(post("proceeding").text()).isEqualTo("later");
         }
+    }
+
+    /** Nothing of it is sent or recorded: the outcome of what timed out is not known. */
+    @Test
+    void refusesWhatIsWrittenAfterTheEnd() {
+        HookedStore store = server.bean(HookedStore.class);
+        try (Effects.Stop stop = server.effects().stop(key)) {
+            assertThat(post("late-writer").status()).isEqualTo(500);
+            stop.awaitArrival();
+            store.drain();
+        }
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> server.effects().of("refused " + key) == 1);
+        assertThat(store.drain()).doesNotContain("complete");
+        assertThat(post("late-writer").problem()).isEqualTo("in-progress");
+        assertThat(effects()).isEqualTo(1);
+    }
+
+    @Test
+    void answersWithoutProtectionByAKeyOfItsArgumentsWhereThatIsWanted() throws Exception {
+        HookedStore store = server.bean(HookedStore.class);
+        try (AutoCloseable failing =
+                store.failing("tryClaim", () -> new StoreUnavailableException("silent", new IOException()))) {
+            assertThat(post("proceeding-by-key").text()).isEqualTo("run 1");
+        }
+        assertThat(post("proceeding-by-key").text()).isEqualTo("run 2");
+        assertThat(post("proceeding-by-key").replayed()).isTrue();
+    }
+
+    /** A key that was lost to somebody who still works: refused, and nothing of the loser's answer is in the refusal. */
+    @Test
+    void refusesInPlaceOfAnAnswerWhoseKeyIsHeldByAnother() {
+        CompletableFuture<Answer> first;
+        CompletableFuture<Answer> second;
+        try (Effects.Stop winner = server.effects().stop("2 of " + key)) {
+            try (Effects.Stop loser = server.effects().stop("1 of " + key)) {
+                first = server.postLater("/async/outdone", key, "{}");
+                loser.awaitArrival();
+                second = await().atMost(Duration.ofSeconds(30)).until(this::takeOver, answer -> effects() == 2);
+                winner.awaitArrival();
+            }
+            Answer refused = first.join();
+
+            assertThat(refused.status()).isEqualTo(409);
+            assertThat(refused.problem()).isEqualTo("in-progress");
+            assertThat(refused.header("ETag")).isNull();
+            assertThat(refused.text()).doesNotContain("run 1");
+        }
+        assertThat(second.join().status()).isEqualTo(200);
+    }
+
+    private CompletableFuture<Answer> takeOver() {
+        CompletableFuture<Answer> answer = server.postLater("/async/outdone", key, "{}");
+        await().until(() -> answer.isDone() || effects() == 2);
+        return answer;
     }
 
     /** A key that was lost on the way: the winner's answer counts, also for a response that is made elsewhere. */

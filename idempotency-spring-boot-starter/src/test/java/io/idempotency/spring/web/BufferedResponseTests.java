@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.idempotency.spring.web.StoredResponse.Form;
+import jakarta.servlet.http.Cookie;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.util.unit.DataSize;
@@ -117,6 +119,65 @@ class BufferedResponseTests {
         assertThat(real.getHeader("X-Before")).isEqualTo("1");
         assertThat(real.getHeader("X-After")).isNull();
         assertThat(real.getContentAsString()).isEqualTo("instead");
+    }
+
+    /** Case 114: nothing that a container would not have sent is kept either. */
+    @Test
+    void keepsNoBodyOfAnError() throws IOException {
+        response.getOutputStream().print("gone");
+        response.sendError(422, "no");
+        response.getOutputStream().print("late");
+
+        assertThat(response.capture(replayable, true).body()).isEmpty();
+    }
+
+    @Test
+    void keepsNothingThatIsWrittenAfterTheEnd() throws IOException {
+        response.getOutputStream().print("kept");
+        response.getOutputStream().close();
+        response.getOutputStream().print("late");
+
+        assertThat(response.capture(replayable, true).body()).isEqualTo("kept".getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** So that whoever writes knows that nobody reads. */
+    @Test
+    void refusesWhatIsWrittenAfterAnotherAnswer() throws IOException {
+        response.getOutputStream().print("begun");
+        response.silence();
+
+        assertThat(response.isCommitted()).isTrue();
+        assertThatThrownBy(() -> response.getOutputStream().print("more")).isInstanceOf(IOException.class);
+    }
+
+    /** Case 115: as a container does it, whose own response is not committed yet. */
+    @Test
+    void changesNothingAfterAFlush() throws IOException {
+        response.setContentType("text/plain");
+        response.getOutputStream().print("x");
+        response.flushBuffer();
+
+        response.setStatus(418);
+        response.setContentType("text/html");
+        response.setHeader("Content-Type", "text/html");
+        response.addHeader("Content-Type", "text/html");
+        response.setCharacterEncoding("UTF-16");
+        response.setContentLength(99);
+        response.setContentLengthLong(99);
+        response.setLocale(Locale.CANADA_FRENCH);
+        response.addCookie(new Cookie("late", "1"));
+        response.setHeader("X-Late", "1");
+        response.addHeader("X-Late", "1");
+        response.setIntHeader("X-Late", 1);
+        response.addIntHeader("X-Late", 1);
+        response.setDateHeader("X-Late", 1);
+        response.addDateHeader("X-Late", 1);
+
+        assertThat(real.isCommitted()).isFalse();
+        assertThat(real.getStatus()).isEqualTo(200);
+        assertThat(real.getContentType()).isEqualTo("text/plain");
+        assertThat(real.getHeaderNames()).containsOnly("Content-Type");
+        assertThat(response.capture(replayable, true).headers()).isEmpty();
     }
 
     @Test

@@ -145,6 +145,12 @@ class ExactlyOnceHandlers {
         return "too early";
     }
 
+    @PostMapping("/commit-of-refusal-fails")
+    @Idempotent(operation = "commit-of-refusal-fails")
+    ResponseEntity<String> commitOfRefusalFails(@RequestHeader("Idempotency-Key") String key) {
+        return ResponseEntity.status(402).body(commitFails(key));
+    }
+
     @PostMapping("/flushing")
     @Idempotent
     void flushing(@RequestHeader("Idempotency-Key") String key, HttpServletResponse response) throws IOException {
@@ -174,6 +180,47 @@ class ExactlyOnceHandlers {
     Object callable(@RequestHeader("Idempotency-Key") String key) {
         act(key);
         return (Callable<String>) () -> "later";
+    }
+
+    @PostMapping("/start-async-swallowed")
+    @Idempotent
+    String startAsyncSwallowed(@RequestHeader("Idempotency-Key") String key, HttpServletRequest request) {
+        act(key);
+        try {
+            request.startAsync();
+            return "later";
+        } catch (IllegalStateException e) {
+            return "done all the same";
+        }
+    }
+
+    @PostMapping("/asks-for-async")
+    @Idempotent
+    String asksForAsync(HttpServletRequest request) {
+        return request.isAsyncSupported() ? "supported" : "not supported";
+    }
+
+    /** Answers for every failure of its own with a status that is stored. */
+    @RestController
+    static class Advised {
+
+        private final Ledger ledger;
+
+        Advised(Ledger ledger) {
+            this.ledger = ledger;
+        }
+
+        @PostMapping("/tx/callable-advised")
+        @Idempotent
+        Callable<String> callable(@RequestHeader("Idempotency-Key") String key) {
+            ledger.add(key);
+            return () -> "later";
+        }
+
+        @ExceptionHandler
+        ResponseEntity<String> handle(IllegalStateException failure) {
+            return ResponseEntity.badRequest().body("advised");
+        }
     }
 
     @PostMapping("/start-async")

@@ -62,6 +62,7 @@ class ExactlyOnceHttpTests {
         Answer first = post(path);
 
         assertThat(first.status()).isGreaterThanOrEqualTo(400);
+        assertThat(first.text()).as("its own answer").doesNotContain("asynchronously");
         assertThat(rows()).isZero();
         assertThat(records()).isEqualTo(before);
         Answer second = post(path);
@@ -183,6 +184,17 @@ class ExactlyOnceHttpTests {
         assertThat(records()).isEqualTo(before);
     }
 
+    /** Nor is a refusal an answer that was to be committed. */
+    @Test
+    void sendsNoRefusalWhoseCommitFails() {
+        Answer first = post("commit-of-refusal-fails");
+
+        assertThat(first.status()).isEqualTo(409);
+        assertThat(first.json().get("detail").asText()).isEqualTo("integrity");
+        assertThat(post("commit-of-refusal-fails").replayed()).isFalse();
+        assertThat(rows()).isZero();
+    }
+
     @Test
     void runsOneOfTwentyEqualRequests() {
         List<Answer> answers = server.race(20, "/tx/pay", key);
@@ -274,16 +286,22 @@ class ExactlyOnceHttpTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"callable", "start-async"})
+    @ValueSource(strings = {"callable", "start-async", "start-async-swallowed", "callable-advised"})
     void undoesWhatWouldEndOnAnotherThread(String path) {
         int before = records();
         Answer answer = post(path);
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.json().get("detail").asText())
-                .contains("AT_LEAST_ONCE", "operation " + path.replace("-", ""));
+                .contains("EXACTLY_ONCE ends with the thread of the request", "AT_LEAST_ONCE");
         assertThat(rows()).isZero();
         assertThat(records()).isEqualTo(before);
+    }
+
+    /** Who asks before is told. */
+    @Test
+    void tellsWhoAsksThatAsynchronousAnswersAreNotSupported() {
+        assertThat(post("asks-for-async").text()).isEqualTo("not supported");
     }
 
     @Test
@@ -309,7 +327,12 @@ class ExactlyOnceHttpTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
-    @Import({ExactlyOnceConfiguration.class, ExactlyOnceHandlers.class, ExactlyOnceHandlers.Advice.class})
+    @Import({
+        ExactlyOnceConfiguration.class,
+        ExactlyOnceHandlers.class,
+        ExactlyOnceHandlers.Advice.class,
+        ExactlyOnceHandlers.Advised.class
+    })
     static class Database {
 
         @Bean

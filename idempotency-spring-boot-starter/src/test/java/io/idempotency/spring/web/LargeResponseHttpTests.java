@@ -21,8 +21,10 @@ import org.springframework.util.unit.DataSize;
 /** Cases 109 and 101: other limits and another rule about statuses than the stock ones. */
 class LargeResponseHttpTests {
 
+    // Patterns of the older kind, whose handlers the filter finds as well.
     @AutoClose
-    private static final TestServer server = TestServer.start(Limited.class);
+    private static final TestServer server =
+            TestServer.start(Limited.class, "spring.mvc.pathmatch.matching-strategy=ant_path_matcher");
 
     private final String key = TestServer.newKey();
 

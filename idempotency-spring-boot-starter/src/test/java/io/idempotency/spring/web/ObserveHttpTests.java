@@ -47,6 +47,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -206,9 +207,13 @@ class ObserveHttpTests {
     }
 
     private String chunked(byte[] body) throws IOException {
+        return chunked("/observed/size", "application/octet-stream", body);
+    }
+
+    private String chunked(String path, String type, byte[] body) throws IOException {
         try (TestServer.Raw raw = server.raw()) {
-            raw.write(("POST /observed/size HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + TestServer.newKey()
-                            + "\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            raw.write(("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + TestServer.newKey()
+                            + "\r\nContent-Type: " + type + "\r\nTransfer-Encoding: chunked\r\n\r\n"
                             + Integer.toHexString(body.length) + "\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
             raw.write(body);
@@ -240,6 +245,73 @@ class ObserveHttpTests {
                         .text())
                 .isEqualTo("1é");
         counts("handlers-form", "request_too_large", tooLarge);
+    }
+
+    /** Nobody but the container can make parameters of such a form, and only of the whole. */
+    @Test
+    void leavesAFormOfUnknownLengthToTheContainer() throws IOException {
+        String form = "a=1&b=%C3%A9&padding=" + "x".repeat(100_000);
+
+        assertThat(chunked(
+                        "/observed/form",
+                        "application/x-www-form-urlencoded",
+                        form.getBytes(StandardCharsets.US_ASCII)))
+                .isEqualTo("1é");
+    }
+
+    @Test
+    void passesOnAFormThatIsTooLarge() {
+        double tooLarge = observed("handlers-form", "request_too_large");
+
+        assertThat(post(
+                                "/observed/form",
+                                "a=1&b=%C3%A9&padding=" + "x".repeat(100_000),
+                                "Content-Type",
+                                "application/x-www-form-urlencoded")
+                        .text())
+                .isEqualTo("1é");
+        counts("handlers-form", "request_too_large", tooLarge);
+    }
+
+    /** The handler meets the end where it reads, as without the library. */
+    @Test
+    void passesOnABodyThatBreaksOff() throws IOException {
+        Answer observed = brokenOff();
+        modes.set(Mode.OFF);
+
+        assertThat(observed.status()).isEqualTo(brokenOff().status()).isEqualTo(400);
+    }
+
+    private Answer brokenOff() throws IOException {
+        try (TestServer.Raw raw = server.raw()) {
+            raw.write(("POST /observed/size HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + TestServer.newKey()
+                            + "\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000\r\n\r\nbegun")
+                    .getBytes(StandardCharsets.US_ASCII));
+            raw.endOutput();
+            return raw.read();
+        }
+    }
+
+    /** A policy of the application that is not up to a status is asked for nothing but the count. */
+    @Test
+    void answersThoughTheStatusPolicyThrows() {
+        double failed = observed("handlers-teapot", "failed");
+
+        Answer answer = post("/observed/teapot", "{}");
+
+        assertThat(answer.status()).isEqualTo(418);
+        assertThat(answer.text()).isEqualTo("teapot");
+        counts("handlers-teapot", "failed", failed);
+    }
+
+    /** An observed handler is no way around the key of an enforced one. */
+    @Test
+    void refusesAnEnforcedHandlerThatAnObservedOneForwardsTo() {
+        assertThat(post("/observed/forward", "{}").status()).isEqualTo(201);
+        modes.set("handlers-pay", Mode.ENFORCE);
+
+        assertThat(post("/observed/forward", "{}").status()).isEqualTo(500);
+        assertThat(effects()).isEqualTo(1);
     }
 
     @Test
@@ -458,6 +530,18 @@ class ObserveHttpTests {
             return a + b;
         }
 
+        @PostMapping("/observed/teapot")
+        @Idempotent
+        ResponseEntity<String> teapot() {
+            return ResponseEntity.status(418).body("teapot");
+        }
+
+        @PostMapping("/observed/forward")
+        @Idempotent
+        ModelAndView forward() {
+            return new ModelAndView("forward:/observed/pay");
+        }
+
         @PostMapping("/observed/later")
         @Idempotent
         Callable<String> later() {
@@ -510,6 +594,16 @@ class ObserveHttpTests {
         IdempotencyWebAutoConfiguration.class
     })
     static class Application {
+
+        @Bean
+        StatusPolicy statusPolicy() {
+            return (status, guarantee) -> {
+                if (status == 418) {
+                    throw new IllegalStateException("no idea");
+                }
+                return StatusPolicy.standard().onStatus(status, guarantee);
+            };
+        }
 
         @Bean
         MeterRegistry meters() {

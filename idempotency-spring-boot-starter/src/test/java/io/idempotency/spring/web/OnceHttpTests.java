@@ -27,8 +27,14 @@ import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.config.annotation.PathMatchConfigurer;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Case 116: the filter takes part once in a request, however often it is registered and whatever is dispatched. */
 class OnceHttpTests {
@@ -45,7 +51,9 @@ class OnceHttpTests {
         "/once/forward, 200, complete",
         "/once/include, 200, complete",
         "/once/error, 422, complete",
-        "/once/failure, 500, release"
+        "/once/failure, 500, release",
+        "/once/later, 200, complete",
+        "/once/later-failure, 500, release"
     })
     void claimsOnceAndEndsOnce(String path, int status, String end) {
         HookedStore store = server.bean(HookedStore.class);
@@ -100,9 +108,68 @@ class OnceHttpTests {
         assertThat(store.drain()).isEmpty();
     }
 
+    /** A request that needs no key where it arrives is no way around the key of another handler. */
+    @Test
+    void refusesAnIdempotentHandlerThatAnUnprotectedOneForwardsTo() {
+        HookedStore store = server.bean(HookedStore.class);
+        store.drain();
+
+        assertThat(server.post("/once/optional-forward", null, "{}").status()).isEqualTo(500);
+        assertThat(store.drain()).isEmpty();
+    }
+
+    /** Nor is the key of the handler that the request was for. */
+    @Test
+    void refusesAnotherIdempotentHandlerThanTheOneThatTheRequestWasFor() {
+        HookedStore store = server.bean(HookedStore.class);
+        store.drain();
+
+        Answer answer = server.post("/once/include", key, "{}", "X-Detour", "/once/plain");
+
+        assertThat(answer.status()).isEqualTo(500);
+        assertThat(store.drain()).containsExactly("tryClaim", "release");
+    }
+
+    /** A mapping that came after the first request: refused once, because the filter did not know it, and protected from then on. */
+    @Test
+    void protectsAHandlerThatWasMappedLaterFromItsSecondRequestOn() throws Exception {
+        server.post("/once/plain", TestServer.newKey(), "{}");
+        RequestMappingHandlerMapping mapping = server.bean(RequestMappingHandlerMapping.class);
+        mapping.registerMapping(
+                RequestMappingInfo.paths("/later/handler")
+                        .methods(RequestMethod.POST)
+                        .options(mapping.getBuilderConfiguration())
+                        .build(),
+                "lateHandler",
+                LateHandler.class.getDeclaredMethod("handle"));
+
+        assertThat(server.post("/later/handler", key, "{}").status()).isEqualTo(500);
+        assertThat(server.post("/later/handler", key, "{}").text()).isEqualTo("late");
+        assertThat(server.post("/later/handler", key, "{}").replayed()).isTrue();
+    }
+
+    /** What Spring MVC finds in other letters, the filter finds. */
+    @Test
+    void findsAHandlerAsTheApplicationReadsPaths() {
+        Answer first = server.post("/ONCE/Plain", key, "{}");
+
+        assertThat(first.text()).isEqualTo("plain");
+        assertThat(server.post("/ONCE/Plain", key, "{}").replayed()).isTrue();
+    }
+
     @Test
     void passesAnOptionalHandlerWithoutAKeyThroughBothRegistrations() {
         assertThat(server.post("/once/optional", null, "{}").text()).isEqualTo("optional");
+    }
+
+    @Controller
+    static class LateHandler {
+
+        @ResponseBody
+        @Idempotent
+        String handle() {
+            return "late";
+        }
     }
 
     @RestController
@@ -167,6 +234,28 @@ class OnceHttpTests {
             throw new IllegalStateException("unhandled");
         }
 
+        @PostMapping("/optional-forward")
+        @Idempotent(required = Toggle.OFF)
+        String optionalForward() {
+            return "forward:/once/plain";
+        }
+
+        @PostMapping("/later")
+        @ResponseBody
+        @Idempotent
+        Callable<String> later() {
+            return () -> "later";
+        }
+
+        @PostMapping("/later-failure")
+        @ResponseBody
+        @Idempotent
+        Callable<String> laterFailure() {
+            return () -> {
+                throw new IllegalStateException("unhandled");
+            };
+        }
+
         @PostMapping("/async")
         @ResponseBody
         Callable<String> async() {
@@ -189,13 +278,43 @@ class OnceHttpTests {
 
     @Configuration(proxyBeanMethods = false)
     @Import({LibraryConfiguration.class, Servers.InMemory.class, OnceHandlers.class})
-    static class Twice {
+    static class Twice implements WebMvcConfigurer {
+
+        @Override
+        public void configurePathMatch(PathMatchConfigurer configurer) {
+            PathPatternParser parser = new PathPatternParser();
+            parser.setCaseSensitive(false);
+            configurer.setPatternParser(parser);
+        }
+
+        @Bean
+        LateHandler lateHandler() {
+            return new LateHandler();
+        }
 
         // With that setting and without AspectJ's weaver Boot registers none.
         @Bean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         static InfrastructureAdvisorAutoProxyCreator proxiesByInterface() {
             return new InfrastructureAdvisorAutoProxyCreator();
+        }
+
+        /** Takes a request elsewhere, behind the library's filter. */
+        @Bean
+        FilterRegistrationBean<jakarta.servlet.Filter> detour() {
+            FilterRegistrationBean<jakarta.servlet.Filter> detour =
+                    new FilterRegistrationBean<>((request, response, chain) -> {
+                        String to = ((HttpServletRequest) request).getHeader("X-Detour");
+                        if (to == null) {
+                            chain.doFilter(request, response);
+                        } else {
+                            request.getRequestDispatcher(to).forward(request, response);
+                        }
+                    });
+            detour.setName("detour");
+            detour.setOrder(200);
+            detour.setDispatcherTypes(DispatcherType.REQUEST);
+            return detour;
         }
 
         @Bean

@@ -180,6 +180,18 @@ class ProblemWriterTests {
         assertThat(response.getContentAsString(StandardCharsets.UTF_8)).doesNotContain("<b>");
     }
 
+    /** What the client has got is not continued with a problem. */
+    @Test
+    void writesNothingIntoTheMiddleOfAResponse() throws IOException {
+        response.getOutputStream().print("begun");
+        response.flushBuffer();
+
+        assertThat(new RefusalExceptionResolver(problems)
+                        .resolveException(request, response, null, Refusals.of(ProblemCode.KEY_MISSING)))
+                .isNull();
+        assertThat(response.getContentAsString()).isEqualTo("begun");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"\u0000\u001f\n\r\t", "\u2028 \ud83d\ude00", "\ud800"})
     void writesValidJsonWhateverTheTextIs(String text) throws IOException {

@@ -10,6 +10,7 @@ import io.idempotency.engine.DefaultOutcomePolicy;
 import io.idempotency.engine.OperationSettings;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -168,6 +169,19 @@ class RuleHttpTests {
         assertThat(failed.json().get("error").asText()).isEqualTo("Internal Server Error");
     }
 
+    /** The page of a replayed error is a page, and not the handler that the replay has stopped. */
+    @Test
+    void letsTheContainerRenderAReplayedError() {
+        Answer first = server.post("/ruled/missing", key, "{}");
+        Answer second = server.post("/ruled/missing", key, "{}");
+
+        assertThat(first.status()).isEqualTo(404);
+        assertThat(second.status()).isEqualTo(404);
+        assertThat(second.replayed()).isTrue();
+        assertThat(second.json().get("message").asText()).isEqualTo("nowhere");
+        assertThat(effects()).isEqualTo(1);
+    }
+
     @Test
     void coversAForwardOfAHandlerByRuleByItsOwnRecord() {
         Answer first = server.post("/ruled/forward", key, "{}");
@@ -233,6 +247,12 @@ class RuleHttpTests {
         @ExceptionHandler
         ResponseEntity<String> handle(Declined declined) {
             return ResponseEntity.status(503).body("declined");
+        }
+
+        @PostMapping("/ruled/missing")
+        void missing(@RequestHeader("Idempotency-Key") String key, HttpServletResponse response) throws IOException {
+            effects.add(key);
+            response.sendError(404, "nowhere");
         }
 
         @PatchMapping("/ruled/patched")

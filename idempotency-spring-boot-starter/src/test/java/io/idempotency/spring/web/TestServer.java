@@ -184,6 +184,11 @@ final class TestServer implements AutoCloseable {
             out.flush();
         }
 
+        /** Sends nothing more, but still reads. */
+        void endOutput() throws IOException {
+            socket.shutdownOutput();
+        }
+
         Answer read() throws IOException {
             InputStream in = socket.getInputStream();
             int status = Integer.parseInt(line(in).split(" ")[1]);
