@@ -326,6 +326,8 @@ class ObserveHttpTests {
         counts("handlers-later", "replayed", replayed);
         assertThat(post("/observed/stream", "{}").text()).isEqualTo("streamed");
         counts("handlers-stream", "executed", streamed);
+        assertThat(post("/observed/later-fails", "{}").status()).isEqualTo(500);
+        counts("handlers-later-fails", "failed", 0);
     }
 
     @Test
@@ -470,6 +472,8 @@ class ObserveHttpTests {
         modes.set("handlers-pay", Mode.OFF);
         double replayed = observed("handlers-pay", "replayed");
         assertThat(post("/observed/pay", "{}").status()).isEqualTo(201);
+        assertThat(post("/observed/pay", "{}").replayed()).isFalse();
+        assertThat(effects()).isEqualTo(4);
         assertThat(observed("handlers-pay", "replayed")).isEqualTo(replayed);
     }
 
@@ -546,6 +550,14 @@ class ObserveHttpTests {
         @Idempotent
         Callable<String> later() {
             return () -> "later";
+        }
+
+        @PostMapping("/observed/later-fails")
+        @Idempotent
+        Callable<String> laterFails() {
+            return () -> {
+                throw new IllegalStateException("broken");
+            };
         }
 
         @PostMapping("/observed/stream")

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -29,8 +30,11 @@ class WaitingHttpTests {
 
     private final String key = TestServer.newKey();
 
-    /** Case 100: who may wait gets the result, who comes beyond the bound is refused at once, and others are served meanwhile. */
-    @Test
+    /**
+     * Case 100: who may wait gets the result, who comes beyond the bound is refused at once, and others are served meanwhile. So it is
+     * again with the next key: nobody keeps a place.
+     */
+    @RepeatedTest(2)
     void waitsWithinBoundsAndStarvesNobody() {
         List<CompletableFuture<Answer>> all;
         try (Effects.Stop stop = server.effects().stop(key)) {
@@ -57,6 +61,18 @@ class WaitingHttpTests {
         assertThat(server.effects().of(key)).isEqualTo(1);
     }
 
+    /** Case 100: whoever waits gets an answer before the first call does, if that takes too long. */
+    @Test
+    void waitsNoLongerThanItMay() {
+        try (Effects.Stop stop = server.effects().stop(key)) {
+            CompletableFuture<Answer> first = server.postLater("/waiting/briefly", key, "{}");
+            stop.awaitArrival();
+
+            assertThat(server.post("/waiting/briefly", key, "{}").problem()).isEqualTo("in-progress");
+            assertThat(first).isNotDone();
+        }
+    }
+
     @RestController
     static class Handlers {
 
@@ -72,6 +88,12 @@ class WaitingHttpTests {
             int run = effects.add(key);
             effects.passStop(key);
             return "run " + run;
+        }
+
+        @PostMapping("/waiting/briefly")
+        @Idempotent(waitAtMost = "200ms")
+        String briefly(@RequestHeader("Idempotency-Key") String key) {
+            return work(key);
         }
 
         @GetMapping("/waiting/other")
