@@ -194,6 +194,7 @@ class AsyncHttpTests {
         Answer retry = post(path);
 
         assertThat(first.status()).isEqualTo(200);
+        assertThat(first.header("Idempotency-Expires")).isNotNull();
         assertThat(calls).containsExactly("tryClaim", "complete");
         assertThat(retry.problem()).isEqualTo("result-not-replayable");
         assertThat(retry.json().get("originalStatus").asInt()).isEqualTo(200);

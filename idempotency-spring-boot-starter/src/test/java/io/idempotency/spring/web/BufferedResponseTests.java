@@ -8,8 +8,13 @@ import jakarta.servlet.http.Cookie;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.util.unit.DataSize;
@@ -92,10 +97,20 @@ class BufferedResponseTests {
     void sendsWhatWasSpilledInOrder() throws IOException {
         response.getOutputStream().write("0123456789".getBytes(StandardCharsets.US_ASCII));
         response.getOutputStream().write("abc".getBytes(StandardCharsets.US_ASCII));
+        Set<Path> spilled = spilledFiles();
         response.send();
         response.close();
 
         assertThat(real.getContentAsString()).isEqualTo("0123456789abc");
+        assertThat(spilled).isNotEmpty();
+        assertThat(spilledFiles()).as("its file is gone").hasSizeLessThan(spilled.size());
+    }
+
+    private static Set<Path> spilledFiles() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("idempotency-response-"))
+                    .collect(Collectors.toSet());
+        }
     }
 
     @Test

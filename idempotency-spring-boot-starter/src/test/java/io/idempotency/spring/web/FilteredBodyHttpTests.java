@@ -97,6 +97,21 @@ class FilteredBodyHttpTests {
         assertThat(form("/bodies/bytes?name=0", FORM + "&x=1").problem()).isEqualTo("key-reused");
     }
 
+    /** No length tells how large it is, and the container has read it. */
+    @Test
+    void refusesAFormThatIsTooLargeAndWasReadBefore() throws IOException {
+        String body = "name=a&tag=1&x=" + "x".repeat(1_100_000);
+        try (TestServer.Raw raw = server.raw()) {
+            raw.write(("POST /bodies/params HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: " + key
+                            + "\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            + Integer.toHexString(body.length()) + "\r\n" + body + "\r\n0\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(raw.read().problem()).isEqualTo("request-too-large");
+        }
+        assertThat(server.effects().of(key)).isZero();
+    }
+
     @Test
     void keepsAnOverriddenMethodApart() {
         assertThat(form("/filtered/method", "_method=put").text()).isEqualTo("put");

@@ -6,6 +6,9 @@ import io.idempotency.FingerprintScheme;
 import io.idempotency.Guarantee;
 import io.idempotency.Idempotent;
 import io.idempotency.engine.OperationSettings;
+import io.idempotency.spring.aop.Door;
+import io.idempotency.spring.aop.IdempotentMethod;
+import io.idempotency.spring.aop.IdempotentMethods;
 import io.idempotency.spring.web.WebSettings.AnonymousCallers;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -167,6 +170,30 @@ class IdempotencyOpenApiCustomizerTests {
         assertThat(document.getResponses()).containsKeys("400", "409");
         assertThat(get).isEqualTo(new Operation());
         assertThat(elsewhere).isEqualTo(new Operation());
+    }
+
+    /** Idempotent as a method: it has no header and no problems of this kind. */
+    @Test
+    void leavesHandlersAloneThatAreIdempotentByAnotherDoor() {
+        IdempotentMethods asMethods = (method, type) -> {
+            IdempotentMethod http = TestMethods.leased().find(method, type);
+            return http == null
+                    ? null
+                    : new IdempotentMethod(
+                            http.method(),
+                            http.settings(),
+                            http.keyRequired(),
+                            http.fingerprintScheme(),
+                            Door.METHOD,
+                            http.key(),
+                            http.fingerprint());
+        };
+        Operation untouched = new Operation();
+
+        new IdempotencyOpenApiCustomizer(asMethods, List.of(), SETTINGS, new ProblemWriter(SETTINGS, null))
+                .customize(untouched, handler(new CaseHandlers(new Effects()), "required"));
+
+        assertThat(untouched).isEqualTo(new Operation());
     }
 
     @Test

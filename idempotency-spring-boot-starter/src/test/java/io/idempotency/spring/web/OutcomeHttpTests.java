@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.idempotency.StoreUnavailableException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -271,6 +273,9 @@ class OutcomeHttpTests {
         Answer second = server.post("/cases/once", key, "{}");
 
         assertThat(first.status()).isEqualTo(201);
+        assertThat(Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(first.header("Idempotency-Expires"))))
+                .as("after its own retention")
+                .isBefore(Instant.now().plus(Duration.ofMinutes(1)));
         assertThat(second.status()).isEqualTo(409);
         assertThat(second.problem()).isEqualTo("duplicate-rejected");
         assertThat(Integer.parseInt(second.header("Retry-After"))).isBetween(1, 5);

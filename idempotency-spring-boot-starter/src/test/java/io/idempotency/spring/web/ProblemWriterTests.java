@@ -15,6 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -178,6 +180,21 @@ class ProblemWriterTests {
         assertThat(body.get("title").asText()).isEqualTo("Clé \"absente\" \\ <b>");
         assertThat(body.get("detail").asText()).isEqualTo("Envoyez Idempotency-Key.");
         assertThat(response.getContentAsString(StandardCharsets.UTF_8)).doesNotContain("<b>");
+    }
+
+    /** The language of the machine is not the client's. */
+    @Test
+    void isInEnglishForWhoNamesNoLanguage() throws IOException {
+        MockHttpServletRequest onAChineseMachine = new MockHttpServletRequest("POST", "/payments") {
+            @Override
+            public Enumeration<Locale> getLocales() {
+                return Collections.enumeration(List.of(Locale.CHINESE));
+            }
+        };
+        problems.write(onAChineseMachine, response, Refusals.of(ProblemCode.KEY_MISSING));
+
+        assertThat(response.getHeader("Content-Language")).isEqualTo("en");
+        assertThat(response.getContentAsString()).contains("Idempotency key missing");
     }
 
     /** What the client has got is not continued with a problem. */

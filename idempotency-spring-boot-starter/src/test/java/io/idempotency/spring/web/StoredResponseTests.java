@@ -7,6 +7,7 @@ import io.idempotency.spi.StoredResult;
 import io.idempotency.spi.StoredResult.Kind;
 import io.idempotency.spring.web.StoredResponse.Form;
 import io.idempotency.spring.web.StoredResponse.Header;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -69,6 +70,11 @@ class StoredResponseTests {
             StoredResult cut = StoredResult.value("http/1", Arrays.copyOf(whole, length));
             assertThatThrownBy(() -> StoredResponse.read(cut)).isInstanceOf(IllegalArgumentException.class);
         }
+        // And costs no memory that it only claims to need.
+        byte[] huge = Arrays.copyOf(whole, whole.length - 8);
+        ByteBuffer claim = ByteBuffer.allocate(huge.length + 4).put(huge).putInt(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> StoredResponse.read(StoredResult.value("http/1", claim.array())))
+                .isInstanceOf(IllegalArgumentException.class);
         StoredResult longer = StoredResult.value("http/1", Arrays.copyOf(whole, whole.length + 1));
         assertThatThrownBy(() -> StoredResponse.read(longer)).isInstanceOf(IllegalArgumentException.class);
     }
