@@ -90,7 +90,8 @@ class CompressionHttpTests {
             post(where, one, "gzip"),
             post(where, other, "identity"),
             post(where, other, "gzip"),
-            post(where, other, "gzip;q=0")
+            post(where, other, "gzip;q=0"),
+            post(where, one, "gzip;q=0")
         };
 
         for (Answer answer : answers) {
@@ -100,6 +101,7 @@ class CompressionHttpTests {
         assertThat(answers[0].header("Content-Encoding")).isEqualTo("gzip");
         assertThat(answers[1].headers("Content-Encoding")).isEmpty();
         assertThat(answers[5].headers("Content-Encoding")).isEmpty();
+        assertThat(answers[6].headers("Content-Encoding")).isEmpty();
         assertThat(answers[1].replayed()).isTrue();
         assertThat(answers[4].replayed()).isTrue();
         for (Answer answer : new Answer[] {answers[0], answers[2]}) {
