@@ -107,7 +107,9 @@ final class CallReport {
             if (unprotected) {
                 return UNPROTECTED;
             }
-            return finish instanceof Finish.Store ? EXECUTED : FAILED;
+            boolean undone =
+                    completion instanceof Completion.Executed executed && executed.rolledBack() && !executed.stored();
+            return finish instanceof Finish.Store && !undone ? EXECUTED : FAILED;
         }
 
         final Finish noting(Ending ending) throws Throwable {

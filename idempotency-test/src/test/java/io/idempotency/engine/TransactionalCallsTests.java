@@ -208,6 +208,7 @@ class TransactionalCallsTests extends TransactionalTests {
 
             assertThat(store.written).isEmpty();
             assertThat(store.calls).containsExactly("before", "begin", "claim", "rollback", "after rollback");
+            assertThat(node.outcomes).containsExactly("failed");
         }
 
         @Test
@@ -216,6 +217,7 @@ class TransactionalCallsTests extends TransactionalTests {
 
             assertThat(store.calls)
                     .containsExactly("before", "begin", "claim", "rollback", "after rollback", "record done");
+            assertThat(node.outcomes).containsExactly("executed");
         }
 
         @Test
