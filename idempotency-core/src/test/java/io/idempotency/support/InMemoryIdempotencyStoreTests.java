@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -141,6 +142,8 @@ class InMemoryIdempotencyStoreTests {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         logger.addAppender(log);
+        Level level = logger.getLevel();
+        logger.setLevel(Level.WARN);
         InMemoryIdempotencyStore store = store(10);
         RecordId unresolved = RecordId.of("charge", "", "a-secret-key");
         Duration second = Duration.ofSeconds(1);
@@ -159,6 +162,7 @@ class InMemoryIdempotencyStoreTests {
 
         int removed = store.purgeExpired(10);
 
+        logger.setLevel(level);
         logger.detachAppender(log);
         assertThat(removed).isEqualTo(3);
         assertThat(log.list)
