@@ -1,55 +1,17 @@
 package io.idempotency.boot;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.idempotency.Idempotent;
 import io.idempotency.Toggle;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.test.util.AopTestUtils;
 
 /** What tests of annotated methods of beans that are no controllers share. */
-abstract class MethodTests {
-
-    final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    AopAutoConfiguration.class,
-                    IdempotencyAutoConfiguration.class,
-                    IdempotencyInMemoryAutoConfiguration.class,
-                    IdempotencyJacksonAutoConfiguration.class))
-            .withPropertyValues("idempotency.store=in-memory");
-
-    final <T> void with(Class<T> type, Consumer<T> test, String... properties) {
-        runner.withBean(type).withPropertyValues(properties).run(context -> {
-            assertThat(context).hasNotFailed();
-            test.accept(context.getBean(type));
-        });
-    }
-
-    // A class proxy has the fields of its class and none of their values.
-    static <T> T real(T proxy) {
-        return AopTestUtils.getTargetObject(proxy);
-    }
-
-    static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new CompletionException(e);
-        }
-    }
+abstract class MethodTests extends BeanTests {
 
     public record Payment(@Nullable String number, BigDecimal amount) {}
 

@@ -95,7 +95,7 @@ class ObserveMethodTests extends MethodTests {
         observing((work, modes) -> {
             modes.set("work-wait", Mode.ENFORCE);
             CompletableFuture<Integer> first = CompletableFuture.supplyAsync(() -> work.wait("k"));
-            MethodTests.await(real(work).arrived);
+            BeanTests.await(real(work).arrived);
             modes.set("work-wait", Mode.OBSERVE);
             real(work).open.countDown();
             int result = first.join();
@@ -218,7 +218,7 @@ class ObserveMethodTests extends MethodTests {
         @Idempotent(key = "#key")
         public int wait(String key) {
             arrived.countDown();
-            MethodTests.await(open);
+            BeanTests.await(open);
             return runs.incrementAndGet();
         }
     }
