@@ -62,6 +62,7 @@ final class Torture {
         report.put("guarantee", guarantee);
         report.put("seed", seed);
         report.put("seconds", options.duration().toSeconds());
+        report.put("pause", options.pause().toSeconds());
         String verdict = "broken-off";
         try {
             Path directory;
@@ -95,7 +96,7 @@ final class Torture {
             try (var clients = new TortureClients(fleet, history, seed)) {
                 long end = System.nanoTime() + options.duration().toNanos();
                 while (System.nanoTime() < end) {
-                    fleet.hurt();
+                    fleet.hurt(options.pause());
                 }
             }
             fleet.heal();

@@ -3,6 +3,7 @@ package io.idempotency.it.payments;
 import io.idempotency.Guarantee;
 import io.idempotency.it.payments.Client.Answer;
 import io.idempotency.it.payments.TortureServers.Wound;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -59,12 +60,16 @@ final class TortureFleet implements AutoCloseable {
         return members.get(chosenBy.nextInt(members.size())).client;
     }
 
-    /** Does something to one of them, or to a server. Takes as long as they need to come back. */
-    void hurt() {
+    /**
+     * Does something to one of them, or to a server. Takes as long as they need to come back, and then a while of peace.
+     *
+     * @param peace how long that is at most
+     */
+    void hurt(Duration peace) {
         Wound wound = wounds.get(random.nextInt(wounds.size()));
         wound.inflict().run();
         inflicted.merge(wound.name(), 1, Integer::sum);
-        pause(random.nextInt(1_500));
+        pause(random.nextLong(peace.toMillis() + 1));
     }
 
     private void kill() {

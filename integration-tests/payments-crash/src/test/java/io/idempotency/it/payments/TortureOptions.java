@@ -17,17 +17,19 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * @param campaigns in their order
  * @param duration of each campaign
+ * @param pause how long nobody is hurt after each wound, at most
  * @param rounds how often all campaigns are run
  * @param seed of the first campaign; each one that follows has the next number
  * @param report where a line for each campaign goes
  */
-record TortureOptions(List<Campaign> campaigns, Duration duration, int rounds, long seed, Path report) {
+record TortureOptions(List<Campaign> campaigns, Duration duration, Duration pause, int rounds, long seed, Path report) {
 
     private static final String USAGE = """
             --database NAMES    of %s, separated by commas; all by default
             --guarantee NAMES   of EXACTLY_ONCE, AT_LEAST_ONCE, AT_MOST_ONCE; all that a database can give by default
             --short             one campaign each on PostgreSQL, MariaDB and Redis, of 8 seconds
             --seconds NUMBER    per campaign, 60 by default
+            --pause NUMBER      seconds after each wound in which nobody is hurt, at most, 1 by default
             --rounds NUMBER     how often all of that is done, 1 by default
             --seed NUMBER       which calls are made and what is done to whom; another one each time by default
             --report FILE       a line for each campaign is added to it; target/torture.txt of the module by default
@@ -44,6 +46,7 @@ record TortureOptions(List<Campaign> campaigns, Duration duration, int rounds, l
         Set<Guarantee> guarantees = EnumSet.allOf(Guarantee.class);
         boolean inShort = false;
         Duration duration = Duration.ofSeconds(60);
+        Duration pause = Duration.ofSeconds(1);
         int rounds = 1;
         long seed = ThreadLocalRandom.current().nextInt(1_000_000);
         Path report = Path.of("target", "torture.txt");
@@ -59,6 +62,7 @@ record TortureOptions(List<Campaign> campaigns, Duration duration, int rounds, l
                         duration = Duration.ofSeconds(8);
                     }
                     case "--seconds" -> duration = Duration.ofSeconds(Long.parseLong(left.next()));
+                    case "--pause" -> pause = Duration.ofSeconds(Long.parseLong(left.next()));
                     case "--rounds" -> rounds = Integer.parseInt(left.next());
                     case "--seed" -> seed = Long.parseLong(left.next());
                     case "--report" -> report = Path.of(left.next());
@@ -74,7 +78,7 @@ record TortureOptions(List<Campaign> campaigns, Duration duration, int rounds, l
         if (campaigns.isEmpty()) {
             throw new IllegalArgumentException("None of these databases can give such a guarantee.\n" + USAGE);
         }
-        return new TortureOptions(campaigns, duration, rounds, seed, report.toAbsolutePath());
+        return new TortureOptions(campaigns, duration, pause, rounds, seed, report.toAbsolutePath());
     }
 
     private static <E extends Enum<E>> Set<E> names(Class<E> type, String text) {
