@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** One application instance: an engine of its own on a store that it may share with others. */
 final class Node implements IdempotencyListener {
@@ -35,7 +36,9 @@ final class Node implements IdempotencyListener {
             own[0] = work.run(attempt);
             return new Finish.Store(result(own[0]), false);
         });
-        return completion instanceof Completion.Replayed replayed ? text(replayed.result()) : own[0];
+        return Objects.requireNonNull(completion) instanceof Completion.Replayed replayed
+                ? text(replayed.result())
+                : own[0];
     }
 
     static StoredResult result(String text) {

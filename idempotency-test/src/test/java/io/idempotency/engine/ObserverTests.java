@@ -12,6 +12,7 @@ import io.idempotency.spi.OutcomePolicy.Disposition;
 import io.idempotency.spi.RecordId;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import io.idempotency.test.FaultyStore;
+import io.idempotency.test.MutableClock;
 import io.idempotency.test.RecordingListener;
 import io.idempotency.test.RecordingListener.Event;
 import io.idempotency.test.RecordingListener.Kind;
@@ -21,8 +22,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What an observer finds out, and that the observed notice nothing of it. */
 class ObserverTests {
@@ -158,6 +162,48 @@ class ObserverTests {
             observer.begin("pay", () -> call(brief)).ended(Disposition.STORE);
             return listener.events().stream().anyMatch(event -> event.detail().equals("executed"));
         });
+    }
+
+    @Test
+    void asksThePolicyWhatBecomesOfAFailure() {
+        OperationSettings settings = settings()
+                .outcomePolicy((failure, guarantee) -> {
+                    if (failure instanceof IllegalArgumentException) {
+                        throw new IllegalStateException("a policy that fails");
+                    }
+                    return failure instanceof IllegalStateException ? Disposition.HOLD : Disposition.UNDECIDED;
+                })
+                .build();
+        observer.begin("pay", () -> call(settings)).threw(new IllegalArgumentException(), Disposition.RELEASE);
+        observer.begin("pay", () -> call(settings)).threw(new UnsupportedOperationException(), Disposition.RELEASE);
+        observer.begin("pay", () -> call(settings)).threw(new IllegalStateException(), Disposition.RELEASE);
+        observer.begin("pay", () -> call(settings));
+
+        hears("failed", "failed", "failed", "in_progress");
+    }
+
+    // Nobody renews what only an observer knows of.
+    @ParameterizedTest
+    @CsvSource({"PT30S, PT10M", "PT10M, PT30S"})
+    void believesInACallAsLongAsItsLeaseWouldBeRenewed(Duration lease, Duration maxExecution) {
+        MutableClock clock = new MutableClock();
+        var records = new InMemoryIdempotencyStore(clock::nanoTime, clock, 10, 1000);
+        OperationSettings settings =
+                settings().lease(lease).maxExecution(maxExecution).build();
+        try (IdempotencyEngine other =
+                IdempotencyEngine.on(records).listeners(List.of(listener)).build()) {
+            Supplier<Observation> begin = () -> other.observer().begin("pay", () -> call(settings));
+            begin.get();
+            await().atMost(Duration.ofSeconds(30)).until(() -> records.size() == 1);
+            clock.advance(Duration.ofSeconds(599));
+            begin.get();
+            hears("in_progress");
+
+            clock.advance(Duration.ofSeconds(2));
+            begin.get().ended(Disposition.STORE);
+
+            hears("in_progress", "executed");
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.idempotency.Guarantee;
 import io.idempotency.KeyReusedException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.OutcomeUnknownException;
+import io.idempotency.ResultUnreadableException;
 import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.WriteOutcome;
@@ -60,6 +61,19 @@ class RecordInTheWayTests extends TransactionalTests {
                 .isInstanceOfSatisfying(
                         OperationInProgressException.class,
                         busy -> assertThat(busy.retryAfter()).isEqualTo(Duration.ofMillis(7)));
+    }
+
+    @Test
+    void thatCannotBeReadIsNeitherAnAnswerNorNothing() {
+        store.answer("claim", new ClaimResult.Unreadable(fingerprint("10 EUR"), "written by the future"));
+        store.answer("claim", new ClaimResult.Unreadable(fingerprint("11 EUR"), "written by the future"));
+
+        assertThatThrownBy(() -> pay("twice"))
+                .isInstanceOf(ResultUnreadableException.class)
+                .hasMessageContaining("written by the future");
+        assertThatThrownBy(() -> pay("twice")).isInstanceOf(KeyReusedException.class);
+
+        assertThat(effects).hasValue(0);
     }
 
     @Test

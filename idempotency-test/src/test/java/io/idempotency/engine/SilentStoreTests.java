@@ -136,6 +136,23 @@ class SilentStoreTests extends LeasedTests {
 
             assertThat(b.call(pay(), attempt -> effect("twice"))).isEqualTo("paid");
             assertThat(a.events).isEmpty();
+            assertThat(Duration.ofNanos(runtime.clock.nanoTime())).as("pauses").isEqualTo(Duration.ofMillis(50 + 200));
+        }
+
+        // Who is told to stop does not wait; the effect has happened all the same.
+        @Test
+        void isNotTriedAgainByAThreadThatIsInterrupted() throws Throwable {
+            faulty.before("complete").failAlways();
+
+            String answer = a.call(pay(), attempt -> {
+                Thread.currentThread().interrupt();
+                return effect("paid");
+            });
+
+            assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+            assertThat(answer).isEqualTo("paid");
+            assertThat(faulty.calls()).filteredOn("complete"::equals).hasSize(1);
+            assertThat(a.events).containsExactly("completion failed");
         }
 
         @Test

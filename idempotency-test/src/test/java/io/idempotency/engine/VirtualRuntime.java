@@ -11,13 +11,16 @@ import java.util.UUID;
 /** Time that passes only when a test says so, and tasks that run on the test's own thread when their time has come. */
 final class VirtualRuntime implements EngineRuntime {
 
+    /** Ten seconds before the number of nanoseconds starts again from the smallest, as it may on a real machine. */
+    private static final long ORIGIN = Long.MAX_VALUE - Duration.ofSeconds(10).toNanos();
+
     final MutableClock clock = new MutableClock(Instant.parse("2026-01-01T00:00:00Z"));
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::due));
     private long owners;
 
     /** Lets time pass and runs what comes due meanwhile, each task at its own moment. */
     void pass(Duration time) {
-        long end = nanoTime() + time.toNanos();
+        long end = clock.nanoTime() + time.toNanos();
         while (!tasks.isEmpty() && tasks.peek().due <= end) {
             Task task = tasks.poll();
             moveTo(task.due);
@@ -27,8 +30,8 @@ final class VirtualRuntime implements EngineRuntime {
     }
 
     private void moveTo(long moment) {
-        if (moment > nanoTime()) {
-            clock.advance(Duration.ofNanos(moment - nanoTime()));
+        if (moment > clock.nanoTime()) {
+            clock.advance(Duration.ofNanos(moment - clock.nanoTime()));
         }
     }
 
@@ -38,7 +41,7 @@ final class VirtualRuntime implements EngineRuntime {
 
     @Override
     public long nanoTime() {
-        return clock.nanoTime();
+        return ORIGIN + clock.nanoTime();
     }
 
     @Override
@@ -61,7 +64,7 @@ final class VirtualRuntime implements EngineRuntime {
 
     @Override
     public Scheduled schedule(Duration delay, Runnable run) {
-        Task task = new Task(nanoTime() + delay.toNanos(), run);
+        Task task = new Task(clock.nanoTime() + delay.toNanos(), run);
         tasks.add(task);
         return () -> tasks.remove(task);
     }

@@ -3,11 +3,13 @@ package io.idempotency.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.Guarantee;
+import io.idempotency.spi.ClaimResult;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.Owner;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -70,6 +72,67 @@ class WaitersTests {
         assertThat(((Decision.Proceed) second.get(30, TimeUnit.SECONDS)).attempt())
                 .isPresent();
         assertThat(runtime.overslept).hasValue(0);
+    }
+
+    /** Such an attempt has no record before it ends, so that only its own engine knows when to look. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void getTheResultOfATransactionWhenItIsCommitted(boolean keyIsThereBefore) throws Exception {
+        ScriptedTransactionalStore store = new ScriptedTransactionalStore();
+        Call call = transactional(store);
+        try (IdempotencyEngine other =
+                IdempotencyEngine.on(store).runtime(runtime).build()) {
+            CountDownLatch begun = new CountDownLatch(1);
+            CountDownLatch end = new CountDownLatch(1);
+            Work work = attempt -> {
+                begun.countDown();
+                end.await();
+                return new Finish.Store(Node.result("paid"), false);
+            };
+            CompletableFuture<Completion> first = later(() -> keyIsThereBefore
+                    ? other.execute(call, work)
+                    : other.executeLate(call.settings(), claim -> work.run(claim.of(call))));
+            assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+            store.answer("claim", new ClaimResult.Contended(), new ClaimResult.Contended());
+            store.answer(
+                    "claim",
+                    new ClaimResult.Done(
+                            Fingerprint.NONE, runtime.newOwner(), Node.result("paid"), Duration.ofHours(1)));
+            CompletableFuture<Completion> second = later(() -> other.execute(transactional(store), work));
+            runtime.awaitSleepers(1);
+
+            end.countDown();
+
+            assertThat(first.get(30, TimeUnit.SECONDS)).isEqualTo(new Completion.Executed(true, false));
+            assertThat(second.get(30, TimeUnit.SECONDS)).isInstanceOf(Completion.Replayed.class);
+            assertThat(runtime.overslept).hasValue(0);
+        }
+    }
+
+    /** Of the same key, each in a transaction of its own. */
+    private static Call transactional(ScriptedTransactionalStore store) {
+        OperationSettings settings = OperationSettings.of("pay", Guarantee.EXACTLY_ONCE)
+                .transactions(new ScriptedTransactions(store.calls))
+                .waitAtMost(Duration.ofMinutes(10))
+                .build();
+        return new Call(settings, "", "k", Fingerprint.NONE);
+    }
+
+    private static CompletableFuture<Completion> later(Execution execution) {
+        CompletableFuture<Completion> completion = new CompletableFuture<>();
+        new Thread(() -> {
+                    try {
+                        completion.complete(execution.run());
+                    } catch (Throwable failure) {
+                        completion.completeExceptionally(failure);
+                    }
+                })
+                .start();
+        return completion;
+    }
+
+    private interface Execution {
+        Completion run() throws Throwable;
     }
 
     /** Nobody is woken by other keys, and whoever has been woken leaves his place. */

@@ -126,6 +126,43 @@ class TieredStoreTests {
         assertThat(fixture.told).endsWith("skipped", "skipped", "skipped");
     }
 
+    // Those that the database answers in a transaction and those that the cache answers count alike.
+    @Test
+    void duplicatesCountWhoeverAnswersThemAndWherever() throws Exception {
+        RecordId id = freshId();
+        copied(id);
+        fixture.inTransaction(Opening.BY_LIBRARY, transaction -> store.claimInTransaction(request(id), false));
+        fixture.told.clear();
+        claim(freshId());
+        assertThat(fixture.told).containsExactly("miss");
+
+        fixture.warmedUp();
+        for (int i = 0; i < 90; i++) {
+            claim(freshId());
+        }
+        for (int i = 0; i < 20; i++) {
+            assertReplays(id);
+        }
+        for (int i = 0; i < 60; i++) {
+            claim(freshId());
+        }
+        fixture.told.clear();
+        claim(freshId());
+        assertThat(fixture.told).as("after as many hits").containsExactly("miss");
+    }
+
+    @Test
+    void newWorkInTransactionsOfTheApplicationCounts() throws Exception {
+        fixture.warmedUp();
+
+        for (int i = 0; i < 200; i++) {
+            fixture.inTransaction(
+                    Opening.BY_APPLICATION, transaction -> store.claimInOpenTransaction(request(freshId())));
+        }
+
+        assertThat(fixture.told).endsWith("skipped", "skipped");
+    }
+
     @Test
     void otherOperationsDoNotCount() {
         fixture.warmedUp();
@@ -378,6 +415,88 @@ class TieredStoreTests {
         }
     }
 
+    private ClaimRequest takeoverOf(RecordId id) {
+        Lease vanished = claim(request(id, SHORT, LONG));
+        fixture.advance(ClaimRequests.PAST_SHORT);
+        return request(id).takingOverFrom(vanished.owner());
+    }
+
+    @Test
+    void takeoverInATransactionBarsTheRecordBeforeAndAfterTheCommit() throws Exception {
+        RecordId id = freshId();
+        ClaimRequest takeover = takeoverOf(id);
+
+        fixture.inTransaction(Opening.BY_LIBRARY, transaction -> {
+            var claimed = (ClaimResult.Claimed) store.claimInTransaction(takeover, false);
+            assertThat(store.completeInTransaction(claimed.lease(), result("first"), LONG))
+                    .isEqualTo(WriteOutcome.APPLIED);
+            assertThat(cache.bars).hasValue(1);
+            return true;
+        });
+
+        assertThat(cache.bars).hasValue(2);
+        assertThat(cache.isBarred(id)).isTrue();
+    }
+
+    @Test
+    void takeoverWithAKnownResultBarsTheRecordBeforeAndAfterTheCommit() throws Exception {
+        for (Opening opening : Opening.values()) {
+            RecordId id = freshId();
+            ClaimRequest takeover = takeoverOf(id);
+            int before = cache.bars.get();
+
+            ClaimResult answer = fixture.inTransaction(opening, transaction -> {
+                ClaimResult found = opening == Opening.BY_APPLICATION
+                        ? store.recordDoneInOpenTransaction(takeover, result("first"))
+                        : store.recordDoneInTransaction(
+                                takeover, result("first"), opening == Opening.BY_LIBRARY_SERIALIZABLE);
+                assertThat(cache.bars.get()).as("bars before the commit").isGreaterThan(before);
+                cache.loseEverything();
+                return found;
+            });
+
+            assertThat(answer).isInstanceOf(ClaimResult.Claimed.class);
+            assertThat(cache.isBarred(id)).as("after the commit").isTrue();
+        }
+    }
+
+    @Test
+    void takeoverThatIsRolledBackOrTooLateBarsNothingAfterwards() throws Exception {
+        ClaimRequest rolledBack = takeoverOf(freshId());
+        fixture.inTransaction(Opening.BY_LIBRARY, transaction -> {
+            store.recordDoneInTransaction(rolledBack, result("first"), false);
+            transaction.setRollbackOnly();
+            cache.loseEverything();
+            return true;
+        });
+        assertThat(cache.isBarred(rolledBack.id())).isFalse();
+
+        RecordId id = freshId();
+        ClaimRequest late = takeoverOf(id);
+        store.recordDone(request(id).takingOverFrom(late.takeOverFrom()), result("first"));
+        ClaimResult answer = fixture.inTransaction(Opening.BY_LIBRARY, transaction -> {
+            ClaimResult found = store.recordDoneInTransaction(late, result("second"), false);
+            cache.loseEverything();
+            return found;
+        });
+        assertThat(answer).isInstanceOf(ClaimResult.Done.class);
+        assertThat(cache.isBarred(id)).isFalse();
+    }
+
+    @Test
+    void resultOfATransactionOfTheApplicationIsReadAgainBeforeItIsCopied() throws Exception {
+        RecordId id = freshId();
+        fixture.inTransaction(Opening.BY_APPLICATION, transaction -> {
+            var claimed = (ClaimResult.Claimed) store.claimInOpenTransaction(request(id));
+            store.completeInTransaction(claimed.lease(), result("first"), LONG);
+            fixture.faults.reset();
+            return true;
+        });
+        awaitCopy(id);
+
+        assertThat(fixture.faults.calls()).containsExactly("find");
+    }
+
     @Test
     void ordinaryReleaseCostsTheCacheNothing() {
         store.release(claim(freshId()));
@@ -447,9 +566,17 @@ class TieredStoreTests {
 
     @Test
     void ttlBelowTwoSecondsAndNoPatienceAreRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        TieredIdempotencyStore.builder(fixture.database, cache).cacheTtl(Duration.ofMillis(1_999)));
+        TieredIdempotencyStore.Builder builder = TieredIdempotencyStore.builder(fixture.database, cache);
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.cacheTtl(Duration.ofMillis(1_999)));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.patience(Duration.ofNanos(999_999)));
+
+        assertThat(builder.cacheTtl(Duration.ofSeconds(2))
+                        .patience(Duration.ofMillis(1))
+                        .build())
+                .satisfies(built -> {
+                    assertThat(built.database()).isSameAs(fixture.database);
+                    assertThat(built.cache()).isSameAs(cache);
+                });
     }
 
     @Test

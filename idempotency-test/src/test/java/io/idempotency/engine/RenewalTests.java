@@ -1,0 +1,90 @@
+package io.idempotency.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.idempotency.Guarantee;
+import io.idempotency.test.FaultyStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** When a lease is renewed, and when a key is released that could not be at once. */
+class RenewalTests extends LeasedTests {
+
+    private final FaultyStore faulty = FaultyStore.around(store);
+    private final Node node = new Node(faulty.store(), runtime);
+    private final List<Duration> renewals = new ArrayList<>();
+
+    private Duration now() {
+        return Duration.ofNanos(runtime.clock.nanoTime());
+    }
+
+    private void runs(Duration time, Duration maxExecution) throws Throwable {
+        Call call = Node.call(
+                settings(Guarantee.AT_LEAST_ONCE).maxExecution(maxExecution).build(), "k", "10 EUR");
+        noteRenewals();
+        node.call(call, attempt -> {
+            runtime.pass(time);
+            return "paid";
+        });
+    }
+
+    private void noteRenewals() {
+        faulty.before("renew").run(() -> {
+            renewals.add(now());
+            noteRenewals();
+        });
+    }
+
+    @Test
+    void comesThreeTimesPerLease() throws Throwable {
+        runs(Duration.ofSeconds(35), Duration.ofMinutes(10));
+
+        assertThat(renewals).containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(30));
+    }
+
+    @Test
+    void endsWithTheMaximumExecutionTime() throws Throwable {
+        runs(Duration.ofMinutes(2), Duration.ofSeconds(50));
+
+        assertThat(renewals)
+                .containsExactly(
+                        Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(30), Duration.ofSeconds(40));
+    }
+
+    @Test
+    void comesAgainSoonAfterOneThatFailed() throws Throwable {
+        node.call(pay(), attempt -> {
+            faulty.before("renew").fail();
+            noteRenewals();
+            runtime.pass(Duration.ofSeconds(24));
+            return "paid";
+        });
+
+        assertThat(renewals).containsExactly(Duration.ofSeconds(13), Duration.ofSeconds(23));
+    }
+
+    // A release that is given up would leave the key to its lease; one without pauses would be an attack on a store
+    // that recovers.
+    @Test
+    void releaseThatFailsComesLaterAndLaterUntilEveryTenSeconds() {
+        List<Duration> releases = new ArrayList<>();
+        RunningAttempt attempt =
+                ((Decision.Proceed) node.engine.begin(pay())).attempt().orElseThrow();
+        faulty.before("release").failAlways();
+        attempt.fail(new IllegalStateException("no"));
+        int before = faulty.calls().size();
+        for (int i = 0; i < 400; i++) {
+            runtime.pass(Duration.ofMillis(100));
+            int now = faulty.calls().size();
+            if (now > before) {
+                releases.add(now());
+                before = now;
+            }
+        }
+
+        assertThat(releases.stream().map(Duration::toMillis))
+                .containsExactly(100L, 300L, 700L, 1_500L, 3_100L, 6_300L, 12_700L, 22_700L, 32_700L);
+    }
+}
