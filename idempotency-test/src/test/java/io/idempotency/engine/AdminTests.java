@@ -109,9 +109,7 @@ class AdminTests extends LeasedTests {
     @Test
     void doNotDecideWhatAnotherHasDecided() {
         for (boolean done : new boolean[] {true, false}) {
-            store.forget(payAtMostOnce().id());
-            vanish(payUnrenewed(Guarantee.AT_MOST_ONCE));
-            runtime.pass(LEASE);
+            abandonAnew();
             faulty.before("tryClaim").run(this::takeOver);
 
             assertThat(resolve(done)).isFalse();
@@ -122,9 +120,7 @@ class AdminTests extends LeasedTests {
     @Test
     void areToldThatTheirDecisionCameTooLate() {
         for (boolean done : new boolean[] {true, false}) {
-            store.forget(payAtMostOnce().id());
-            vanish(payUnrenewed(Guarantee.AT_MOST_ONCE));
-            runtime.pass(LEASE);
+            abandonAnew();
             faulty.before(done ? "complete" : "release").run(() -> {
                 runtime.pass(LEASE);
                 takeOver();
@@ -133,6 +129,12 @@ class AdminTests extends LeasedTests {
             assertThat(resolve(done)).isFalse();
             assertThat(state()).isEqualTo(State.PROCESSING);
         }
+    }
+
+    private void abandonAnew() {
+        store.forget(payAtMostOnce().id());
+        vanish(payUnrenewed(Guarantee.AT_MOST_ONCE));
+        runtime.pass(LEASE);
     }
 
     private void takeOver() {

@@ -14,7 +14,6 @@ import io.idempotency.LeaseLostException;
 import io.idempotency.OperationInProgressException;
 import io.idempotency.OutcomeUnknownException;
 import io.idempotency.spi.IdempotencyListener;
-import io.idempotency.spi.OutcomePolicy.Disposition;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
@@ -23,8 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -499,63 +496,6 @@ class LeasedCallsTests extends LeasedTests {
 
             assertThat(Thread.interrupted()).isTrue();
         }
-    }
-
-    @Test
-    void anAttemptEndsOnce() {
-        RunningAttempt attempt =
-                ((Decision.Proceed) a.engine.begin(pay())).attempt().orElseThrow();
-        attempt.finish(new Finish.Release());
-
-        assertThatThrownBy(() -> attempt.finish(new Finish.Release())).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> attempt.fail(new IllegalArgumentException()))
-                .isInstanceOf(IllegalStateException.class);
-        assertThat(a.outcomes).containsExactly("failed");
-    }
-
-    @Test
-    void anAttemptThatEndsElsewhereIsTheSameThere() throws Throwable {
-        RunningAttempt attempt =
-                ((Decision.Proceed) a.engine.begin(pay())).attempt().orElseThrow();
-        assertThat(attempt.transactional()).isFalse();
-        assertThat(attempt.rollbackOnly()).isFalse();
-        assertThat(attempt.judge(new SocketTimeoutException())).isEqualTo(Disposition.HOLD);
-        assertThat(attempt.judge(new IllegalStateException())).isEqualTo(Disposition.UNDECIDED);
-
-        CompletableFuture.runAsync(() -> {
-                    try (IdempotencyContext.Scope ignored = attempt.bind()) {
-                        assertThat(IdempotencyContext.current()).containsSame(attempt.context());
-                        a.call(pay(), joined -> effect("joined"));
-                    } catch (Throwable failure) {
-                        throw new CompletionException(failure);
-                    }
-                    assertThat(IdempotencyContext.current()).isEmpty();
-                    attempt.finish(new Finish.Store(Node.result("paid"), false));
-                })
-                .get(30, TimeUnit.SECONDS);
-
-        assertThat(effects).hasValue(1);
-        assertThat(b.call(pay(), other -> effect("twice"))).isEqualTo("paid");
-    }
-
-    @Test
-    void anAttemptWithoutARecordHasNothingToSay() {
-        Attempt unprotected = IdempotencyEngine.unprotected();
-
-        assertThat(unprotected.context()).isNull();
-        assertThat(unprotected.transactional()).isFalse();
-        assertThat(unprotected.rollbackOnly()).isFalse();
-        assertThat(unprotected.judge(new SocketTimeoutException())).isEqualTo(Disposition.UNDECIDED);
-    }
-
-    @Test
-    void anEngineKnowsItsStoreAndWhatThatCanHold() {
-        assertThat(a.engine.store()).isSameAs(store);
-        assertThat(a.engine.transactional()).isFalse();
-        assertThat(IdempotencyEngine.on(new ScriptedTransactionalStore())
-                        .build()
-                        .transactional())
-                .isTrue();
     }
 
     @Test
