@@ -43,10 +43,8 @@ class DependencyTests {
             .resideInAnyPackage(DOORS, BOOT, KIT);
 
     @ArchTest
-    static final ArchRule storesDoNotDependOnEachOther = slices().matching("io.idempotency.(jdbc|redis)..")
-            .namingSlices("$1")
-            .should()
-            .notDependOnEachOther();
+    static final ArchRule storesDoNotDependOnEachOther =
+            slices().matching(STORES).namingSlices("$1").should().notDependOnEachOther();
 
     @ArchTest
     static final ArchRule storesSeeNeitherTheWebNorSpringBoot = noClasses()
