@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,7 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
     private final Duration cacheTtl;
     private final Consumer<Runnable> afterCommit;
     private final List<IdempotencyListener> listeners;
+    private final LongSupplier nanoTime;
     private final Map<String, DuplicateShare> shares = new ConcurrentHashMap<>();
 
     // If the database is told twice that a lease is done, it says yes twice, but not since when and with which result.
@@ -74,6 +76,7 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
         this.cacheTtl = builder.cacheTtl;
         this.afterCommit = builder.afterCommit;
         this.listeners = List.copyOf(builder.listeners);
+        this.nanoTime = builder.nanoTime;
     }
 
     private static Set<Lease> leases() {
@@ -184,13 +187,13 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
      */
     @Override
     public boolean forget(RecordId id) {
-        long barredAt = System.nanoTime();
+        long barredAt = nanoTime.getAsLong();
         cache.cache().bar(id);
         boolean removed = database.forget(id);
         try {
             cache.cache().bar(id);
         } catch (StoreUnavailableException e) {
-            if (System.nanoTime() - barredAt > BAR_HOLDS.toNanos()) {
+            if (nanoTime.getAsLong() - barredAt > BAR_HOLDS.toNanos()) {
                 throw new StoreUnavailableException(
                         "Record " + id + " was removed from the database, but the cache "
                                 + cache.cache().name() + " may still answer with it; forget it again",
@@ -389,6 +392,7 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
         private Duration cacheTtl = Duration.ofHours(1);
         private Duration patience = Duration.ofMillis(100);
         private Consumer<Runnable> afterCommit = work -> {};
+        private LongSupplier nanoTime = System::nanoTime;
 
         private Builder(TransactionalStore database, ResultCache cache) {
             this.database = database;
@@ -425,6 +429,12 @@ public final class TieredIdempotencyStore implements TransactionalStore, Purgeab
         /** Who is told how the cache has answered. */
         public Builder listeners(Collection<? extends IdempotencyListener> added) {
             this.listeners.addAll(added);
+            return this;
+        }
+
+        /** What tells for how long the cache has known that a record is to be forgotten. */
+        Builder nanoTime(LongSupplier supplier) {
+            this.nanoTime = supplier;
             return this;
         }
 

@@ -13,6 +13,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ResultCodecTests {
 
+    // They stand in records that are kept.
+    @Test
+    void namesStayAsTheyAre() {
+        assertThat(List.of(new StringResultCodec(), new ByteArrayResultCodec(), new VoidResultCodec()))
+                .extracting(ResultCodec::id)
+                .containsExactly("string", "bytes", "void");
+    }
+
     @Nested
     class Text {
 

@@ -25,10 +25,17 @@ class AsyncCallsTests extends LeasedTests {
 
     static final ValueType TEXT = new ValueType(String.class, new StringResultCodec(), List.of(IOException.class));
 
+    private static final Completion UNRECORDED = new Completion.Executed(false, false);
+
     private final FaultyStore faulty = FaultyStore.around(store);
     private final Node node = new Node(faulty.store(), runtime);
     private final ValueCalls calls = new ValueCalls(node.engine);
     private final CompletableFuture<String> stage = new CompletableFuture<>();
+
+    private static Call proceeding() {
+        return Node.call(
+                settings(Guarantee.AT_LEAST_ONCE).proceedOnStoreFailure(true).build(), "k", "10 EUR");
+    }
 
     private CompletableFuture<Value<String>> begin(CompletionStage<String> later) throws Throwable {
         return begin(pay(), later);
@@ -129,15 +136,27 @@ class AsyncCallsTests extends LeasedTests {
         assertThat(node.outcomes).containsExactly("executed", "replayed");
     }
 
+    // Neither has a record of its own, and both have run.
+    @Test
+    void thatJoinOrAreUnprotectedCameToAnEnd() throws Throwable {
+        AsyncWork work = attempt -> CompletableFuture.completedFuture(new Finish.Store(Node.result("paid"), false));
+        node.engine.execute(pay(), attempt -> {
+            assertThat(node.engine.executeAsync(pay(), work)).isCompletedWithValue(UNRECORDED);
+            return new Finish.Release();
+        });
+        faulty.before("tryClaim").fail();
+
+        assertThat(node.engine.executeAsync(proceeding(), work)).isCompletedWithValue(UNRECORDED);
+    }
+
     @Test
     void areUnprotectedOnlyWhereThatIsWanted() throws Throwable {
         faulty.before("tryClaim").fail();
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> begin(stage));
         faulty.before("tryClaim").fail();
-        Call proceeding = Node.call(
-                settings(Guarantee.AT_LEAST_ONCE).proceedOnStoreFailure(true).build(), "k", "10 EUR");
 
-        assertThat(begin(proceeding, CompletableFuture.completedFuture("paid")).join())
+        assertThat(begin(proceeding(), CompletableFuture.completedFuture("paid"))
+                        .join())
                 .isEqualTo(new Value<>("paid", false));
         assertThat(store.size()).isZero();
         assertThat(node.outcomes).containsExactly("store_unavailable", "unprotected");

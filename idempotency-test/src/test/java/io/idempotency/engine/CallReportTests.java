@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.idempotency.Guarantee;
 import io.idempotency.KeyReusedException;
 import io.idempotency.OperationInProgressException;
+import io.idempotency.StoreUnavailableException;
 import io.idempotency.spi.IdempotencyListener;
 import io.idempotency.test.FaultyStore;
 import java.time.Duration;
@@ -64,6 +65,19 @@ class CallReportTests extends LeasedTests {
         another.fail(new IllegalStateException("no"));
 
         assertThat(told).containsExactly("pay executed PT3S", "pay failed PT2S");
+    }
+
+    @Test
+    void tellsOfACallWhoseResultWasLostAtItsEnd() {
+        RunningAttempt attempt = begin(call("k"));
+        runtime.pass(SECOND.multipliedBy(3));
+        store.forget(call("k").id());
+        faulty.before("recordDone").failAlways();
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(() -> attempt.finish(new Finish.Store(Node.result("paid"), false)));
+
+        assertThat(told).hasSize(1).first().asString().startsWith("pay store_unavailable PT3");
     }
 
     @Test

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
 import io.idempotency.MissingIdempotencyKeyException;
 import io.idempotency.spi.Fingerprint;
 import io.idempotency.spi.IdempotencyRecord;
 import io.idempotency.spi.IdempotencyStore;
 import io.idempotency.spi.OutcomePolicy.Disposition;
+import io.idempotency.spi.Owner;
 import io.idempotency.spi.RecordId;
 import io.idempotency.support.InMemoryIdempotencyStore;
 import io.idempotency.test.FaultyStore;
@@ -219,15 +221,71 @@ class ObserverTests {
 
     @Test
     void countsRefusalsAndForgetsWhatFailsBeforeItsKey() {
-        observer.begin("pay", () -> {
-            throw new MissingIdempotencyKeyException("no key");
-        });
-        observer.begin("pay", () -> {
-            throw new IllegalStateException("a resolver of the application");
-        });
-        observer.begin("pay", () -> null).ended(Disposition.STORE);
+        for (Observation nothing : List.of(
+                observer.begin("pay", () -> null),
+                observer.begin("pay", () -> {
+                    throw new MissingIdempotencyKeyException("no key");
+                }),
+                observer.begin("pay", () -> {
+                    throw new IllegalStateException("a resolver of the application");
+                }))) {
+            nothing.bind().close();
+            nothing.threw(new IllegalStateException(), Disposition.RELEASE);
+            nothing.ended(Disposition.STORE);
+        }
 
         hears("key_missing");
+    }
+
+    @Test
+    void observesACallOfTheSameKeyInsideAnotherOnce() throws Exception {
+        Observation outer = begin();
+        try (IdempotencyContext.Scope ignored = outer.bind()) {
+            begin().ended(Disposition.STORE);
+        }
+        outer.ended(Disposition.STORE);
+        begin();
+
+        hears("executed", "replayed");
+    }
+
+    @Test
+    void observesACallAgainAfterItsEndWithinAnother() throws Exception {
+        Supplier<Observation> another =
+                () -> observer.begin("pay", () -> Node.call(settings().build(), key + "-another", "payload"));
+        try (IdempotencyContext.Scope ignored = begin().bind()) {
+            Observation inner = another.get();
+            inner.bind().close();
+            inner.ended(Disposition.STORE);
+            another.get();
+        }
+
+        hears("executed", "replayed");
+    }
+
+    @Test
+    void wouldTakeOverFromAProtectedCallThatVanished() {
+        MutableClock clock = new MutableClock();
+        var records = new InMemoryIdempotencyStore(clock::nanoTime, clock, 10, 1000);
+        try (IdempotencyEngine other =
+                IdempotencyEngine.on(records).listeners(List.of(listener)).build()) {
+            Call vanished = call(settings().build());
+            records.tryClaim(vanished.claimBy(new Owner(UUID.randomUUID())));
+            clock.advance(vanished.settings().lease());
+
+            other.observer().begin("pay", () -> vanished).ended(Disposition.STORE);
+
+            hears("executed");
+        }
+    }
+
+    @Test
+    void isStoppedWithItsEngine() {
+        engine.close();
+
+        begin();
+
+        hears(Observer.UNOBSERVED);
     }
 
     @Test

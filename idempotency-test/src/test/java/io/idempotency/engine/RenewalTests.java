@@ -1,13 +1,18 @@
 package io.idempotency.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.idempotency.Guarantee;
+import io.idempotency.StoreUnavailableException;
 import io.idempotency.test.FaultyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When a lease is renewed, and when a key is released that could not be at once. */
 class RenewalTests extends LeasedTests {
@@ -42,6 +47,17 @@ class RenewalTests extends LeasedTests {
         runs(Duration.ofSeconds(35), Duration.ofMinutes(10));
 
         assertThat(renewals).containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(30));
+    }
+
+    // Instances that were started together do not stay together.
+    @ParameterizedTest
+    @CsvSource({"0.0, 9", "1.0, 11"})
+    void comesUpToATenthEarlierOrLater(double random, int seconds) throws Throwable {
+        runtime.random = random;
+
+        runs(Duration.ofSeconds(15), Duration.ofMinutes(10));
+
+        assertThat(renewals).containsExactly(Duration.ofSeconds(seconds));
     }
 
     @Test
@@ -86,5 +102,26 @@ class RenewalTests extends LeasedTests {
 
         assertThat(releases.stream().map(Duration::toMillis))
                 .containsExactly(100L, 300L, 700L, 1_500L, 3_100L, 6_300L, 12_700L, 22_700L, 32_700L);
+    }
+
+    // So many keys wait to be released; one more stays until its lease is over.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void releaseThatIsLaterMakesRoomForAnotherWhenItIsDoneOrRefused(boolean done) {
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < 1025; i++) {
+                Call call = Node.call(settings(Guarantee.AT_LEAST_ONCE).build(), round + "-" + i, "10 EUR");
+                faulty.before("tryClaim").fail();
+                assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> node.engine.begin(call));
+                if (!done) {
+                    faulty.before("release").fail(new IllegalStateException("no"));
+                }
+            }
+            assertThat(runtime.pending()).isEqualTo(1024);
+
+            runtime.pass(LEASE.multipliedBy(2));
+
+            assertThat(runtime.pending()).isZero();
+        }
     }
 }

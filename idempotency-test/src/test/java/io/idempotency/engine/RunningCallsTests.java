@@ -34,4 +34,16 @@ class RunningCallsTests extends LeasedTests {
         assertThat(effects).hasValue(2);
         assertThat(node.outcomes).containsExactly("executed", "executed");
     }
+
+    @Test
+    void areNotJoinedAfterTheirEnd() throws Throwable {
+        node.call(call("k"), outer -> {
+            node.call(call("l"), inner -> effect("first"));
+            assertThat(node.call(call("l"), inner -> effect("second"))).isEqualTo("first");
+            return "outer";
+        });
+
+        assertThat(effects).hasValue(1);
+        assertThat(node.outcomes).containsExactly("executed", "replayed", "executed");
+    }
 }

@@ -372,6 +372,16 @@ class SilentStoreTests extends LeasedTests {
         }
 
         @Test
+        void ofAnotherNameIsNotAskedForTheResult() throws Throwable {
+            with("shift", 1).call(pay(), attempt -> effect("paid"));
+
+            assertThatThrownBy(() -> with("shift-2", 1).call(pay(), attempt -> effect("twice")))
+                    .isInstanceOf(ResultUnreadableException.class)
+                    .hasMessageContaining("'shift'");
+            assertThat(effects).hasValue(1);
+        }
+
+        @Test
         void thatIsMissingOrFailsMakesTheResultUnreadableAndRunsNothing() throws Throwable {
             with("shift", 1).call(pay(), attempt -> effect("paid"));
 

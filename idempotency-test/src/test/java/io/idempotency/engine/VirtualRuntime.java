@@ -15,6 +15,7 @@ final class VirtualRuntime implements EngineRuntime {
     private static final long ORIGIN = Long.MAX_VALUE - Duration.ofSeconds(10).toNanos();
 
     final MutableClock clock = new MutableClock(Instant.parse("2026-01-01T00:00:00Z"));
+    double random = 0.5;
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::due));
     private long owners;
 
@@ -59,7 +60,7 @@ final class VirtualRuntime implements EngineRuntime {
 
     @Override
     public double random() {
-        return 0.5;
+        return random;
     }
 
     @Override

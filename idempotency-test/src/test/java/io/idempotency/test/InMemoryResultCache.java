@@ -20,6 +20,7 @@ final class InMemoryResultCache implements ResultCache {
     private static final Duration OLDEST = Duration.ofSeconds(5);
 
     final AtomicInteger gets = new AtomicInteger();
+    final AtomicInteger puts = new AtomicInteger();
     final AtomicInteger bars = new AtomicInteger();
     volatile @Nullable CountDownLatch silence;
     volatile boolean broken;
@@ -66,6 +67,7 @@ final class InMemoryResultCache implements ResultCache {
 
     @Override
     public void put(RecordId id, ClaimResult.Done done, Duration lifetime, OptionalLong asOf) {
+        puts.incrementAndGet();
         answer();
         long age = clock.nanoTime() - asOf.orElseThrow() * 1_000_000;
         if (age <= OLDEST.toNanos()) {

@@ -498,6 +498,31 @@ class TieredStoreTests {
     }
 
     @Test
+    void rollbackIsTheBusinessOfTheDatabase() {
+        store.afterRollback(new Lease(request(freshId()), 1));
+
+        assertThat(fixture.faults.calls()).containsExactly("afterRollback");
+    }
+
+    @Test
+    void copiesThatWaitAreNotWrittenAfterTheClose() {
+        RecordId first = freshId();
+        RecordId second = freshId();
+        CountDownLatch silence = new CountDownLatch(1);
+        cache.silence = silence;
+        done(first);
+        await().atMost(60, TimeUnit.SECONDS).until(() -> cache.puts.get() == 1);
+        done(second);
+
+        store.close();
+        silence.countDown();
+
+        awaitCopy(first);
+        done(freshId());
+        assertThat(cache.puts).hasValue(1);
+    }
+
+    @Test
     void ordinaryReleaseCostsTheCacheNothing() {
         store.release(claim(freshId()));
 
