@@ -4,18 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.idempotency.Guarantee;
+import io.idempotency.OperationInProgressException;
 import io.idempotency.StoreUnavailableException;
 import io.idempotency.test.FaultyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When a lease is renewed, and when a key is released that could not be at once. */
-class RenewalTests extends LeasedTests {
+/** When a lease is renewed, when a key is released that could not be at once, and when a call that waits looks again. */
+class PaceTests extends LeasedTests {
 
     private final FaultyStore faulty = FaultyStore.around(store);
     private final Node node = new Node(faulty.store(), runtime);
@@ -28,17 +30,17 @@ class RenewalTests extends LeasedTests {
     private void runs(Duration time, Duration maxExecution) throws Throwable {
         Call call = Node.call(
                 settings(Guarantee.AT_LEAST_ONCE).maxExecution(maxExecution).build(), "k", "10 EUR");
-        noteRenewals();
+        note("renew", renewals);
         node.call(call, attempt -> {
             runtime.pass(time);
             return "paid";
         });
     }
 
-    private void noteRenewals() {
-        faulty.before("renew").run(() -> {
-            renewals.add(now());
-            noteRenewals();
+    private void note(String method, List<Duration> moments) {
+        faulty.before(method).run(() -> {
+            moments.add(now());
+            note(method, moments);
         });
     }
 
@@ -73,7 +75,7 @@ class RenewalTests extends LeasedTests {
     void comesAgainSoonAfterOneThatFailed() throws Throwable {
         node.call(pay(), attempt -> {
             faulty.before("renew").fail();
-            noteRenewals();
+            note("renew", renewals);
             runtime.pass(Duration.ofSeconds(24));
             return "paid";
         });
@@ -123,5 +125,25 @@ class RenewalTests extends LeasedTests {
 
             assertThat(runtime.pending()).isZero();
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0, 0.75", "0.5, 1", "1.0, 1.25"})
+    void callThatWaitsLooksLessOftenUntilTwiceASecondAndOnceMoreAtItsEnd(double random, double spread) {
+        Duration patience = Duration.ofSeconds(3);
+        Call waiting =
+                Node.call(settings(Guarantee.AT_LEAST_ONCE).waitAtMost(patience).build(), "k", "10 EUR");
+        node.engine.begin(pay());
+        runtime.random = random;
+        List<Duration> looks = new ArrayList<>();
+        note("tryClaim", looks);
+
+        assertThatExceptionOfType(OperationInProgressException.class).isThrownBy(() -> node.engine.begin(waiting));
+
+        assertThat(looks)
+                .startsWith(Stream.of(0, 25, 75, 175, 375, 775, 1_275, 1_775)
+                        .map(millis -> Duration.ofNanos((long) (millis * 1_000_000L * spread)))
+                        .toArray(Duration[]::new))
+                .endsWith(patience);
     }
 }
