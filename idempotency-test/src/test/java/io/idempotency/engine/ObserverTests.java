@@ -167,21 +167,32 @@ class ObserverTests {
     }
 
     @Test
-    void asksThePolicyWhatBecomesOfAFailure() {
+    void passesAPolicyThatFailsOrIsUndecided() {
         OperationSettings settings = settings()
                 .outcomePolicy((failure, guarantee) -> {
                     if (failure instanceof IllegalArgumentException) {
                         throw new IllegalStateException("a policy that fails");
                     }
-                    return failure instanceof IllegalStateException ? Disposition.HOLD : Disposition.UNDECIDED;
+                    return Disposition.UNDECIDED;
                 })
                 .build();
         observer.begin("pay", () -> call(settings)).threw(new IllegalArgumentException(), Disposition.RELEASE);
         observer.begin("pay", () -> call(settings)).threw(new UnsupportedOperationException(), Disposition.RELEASE);
+        observer.begin("pay", () -> call(settings)).threw(new IllegalArgumentException(), Disposition.STORE);
+        observer.begin("pay", () -> call(settings));
+
+        hears("failed", "failed", "executed", "replayed");
+    }
+
+    @Test
+    void asksThePolicyWhatBecomesOfAFailure() {
+        OperationSettings settings = settings()
+                .outcomePolicy((failure, guarantee) -> Disposition.HOLD)
+                .build();
         observer.begin("pay", () -> call(settings)).threw(new IllegalStateException(), Disposition.RELEASE);
         observer.begin("pay", () -> call(settings));
 
-        hears("failed", "failed", "failed", "in_progress");
+        hears("failed", "in_progress");
     }
 
     // Nobody renews what only an observer knows of.

@@ -3,6 +3,7 @@ package io.idempotency.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.idempotency.Guarantee;
+import io.idempotency.IdempotencyContext;
 import org.junit.jupiter.api.Test;
 
 class RunningCallsTests extends LeasedTests {
@@ -21,6 +22,15 @@ class RunningCallsTests extends LeasedTests {
         node.engine.close();
 
         assertThat(runtime.pending()).isZero();
+    }
+
+    @Test
+    void knowThatNobodyWasThereBeforeThem() throws Throwable {
+        node.call(
+                call("k"),
+                attempt -> effect(IdempotencyContext.current().orElseThrow().takeover() ? "second" : "first"));
+
+        assertThat(node.call(call("k"), attempt -> effect("never"))).isEqualTo("first");
     }
 
     // A call of the same key joins the nearest attempt of it, also from within a call of another key.

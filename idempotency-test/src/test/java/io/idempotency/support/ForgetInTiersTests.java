@@ -29,6 +29,7 @@ class ForgetInTiersTests {
     }
 
     private TieredIdempotencyStore onADatabaseThatTakes(Duration time) {
+        clock.advance(Duration.ofHours(1));
         ResultCache cache = answering(ResultCache.class, (proxy, method, arguments) -> {
             if (method.getName().equals("bar") && bars.incrementAndGet() == 2) {
                 throw new StoreUnavailableException("silent", null);
